@@ -1,0 +1,3 @@
+module github.com/fabricbot/fabricbot
+
+go 1.26.8
