@@ -3,9 +3,12 @@ module github.com/fabricbot/fabricbot
 go 1.26.8
 
 require (
+	github.com/chromedp/chromedp v0.23.1
+	github.com/gorilla/websocket v1.5.3
+	github.com/slack-go/slack v0.36.0
+)
+
+require (
 	github.com/chromedp/cdproto v0.160.1 // indirect
-	github.com/chromedp/chromedp v0.23.1 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
-	github.com/gorilla/websocket v1.5.3 // indirect
-	github.com/slack-go/slack v0.36.0 // indirect
 )
