@@ -104,7 +104,8 @@ func TestOutages(t *testing.T) {
 	})
 	t.Run("refused_connection", func(t *testing.T) {
 		inject(t, s, Fault{Kind: FaultRefuse, Duration: 300 * time.Millisecond})
-		if err := say(api); err == nil || !strings.Contains(err.Error(), "refused") {
+		fresh := client(s) // a kept connection would break with EOF instead
+		if err := say(fresh); err == nil || !strings.Contains(err.Error(), "refused") {
 			t.Errorf("outage: %v", err)
 		}
 		deadline := time.Now().Add(8 * time.Second)
