@@ -85,9 +85,8 @@ func (c Config) explain(err error) error {
 	case strings.Contains(text, "certificate is valid for"), strings.Contains(text, "not valid for any names"),
 		strings.Contains(text, "doesn't contain any IP SANs"), strings.Contains(text, "valid for any names"):
 		next = "its certificate carries another name; set the TLS server name"
-	case strings.Contains(text, "certificate required"), strings.Contains(text, "bad certificate"),
-		c.TLS != nil && hungUp(text):
-		next = "it hung up during the handshake, as a cluster does that asks for another client certificate; check the certificate and key files"
+	case strings.Contains(text, "remote error: tls"), c.TLS != nil && hungUp(text):
+		next = "it broke off the handshake, as a cluster does that asks for another client certificate; check the certificate and key files"
 	case strings.Contains(text, "first record does not look like a TLS handshake"):
 		next = "it does not speak TLS; leave TLS out only if the cluster is on this machine"
 	case errors.Is(err, syscall.ECONNREFUSED), strings.Contains(text, "connection refused"):
