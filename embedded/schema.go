@@ -96,24 +96,41 @@ func fillStore(ctx context.Context, db *sql.DB) error {
 	return v.UpdateSchemaVersion(sqliteschema.Version, sqliteschema.Version)
 }
 
-// copyStore writes a consistent copy of the database beside it and returns its path.
+// copyStore writes a consistent copy of the database beside it and returns its path. What carries the label is whole:
+// a copy in the making has another name.
 func copyStore(ctx context.Context, db *sql.DB, path, label string) (string, error) {
-	to := fmt.Sprintf("%s.%s.%s", path, label, time.Now().UTC().Format("20060102T150405Z"))
-	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", to); err != nil {
-		return "", fmt.Errorf("copying database %s before the upgrade: %w", path, explainStore(path, err))
+	to := fmt.Sprintf("%s.%s.%s", path, label, time.Now().UTC().Format("20060102T150405.000000Z"))
+	part := path + ".copying"
+	err := os.Remove(part)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	if err := os.Chmod(to, 0o600); err != nil {
-		return "", fmt.Errorf("copying database before the upgrade: %w", err)
+	if err == nil {
+		_, err = db.ExecContext(ctx, "VACUUM INTO ?", part)
 	}
-	f, err := os.Open(to)
+	if err == nil {
+		err = settle(part, to)
+	}
 	if err != nil {
-		return "", fmt.Errorf("copying database before the upgrade: %w", err)
-	}
-	defer f.Close()
-	if err := f.Sync(); err != nil {
-		return "", fmt.Errorf("copying database before the upgrade: %w", explainFull(to, err))
+		return "", fmt.Errorf("copying database %s before the upgrade: %w", path, explainStore(path, explainFull(path, err)))
 	}
 	return to, nil
+}
+
+// settle makes a finished file private, gets it onto the disk, and gives it its name.
+func settle(part, to string) error {
+	f, err := os.Open(part)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Chmod(0o600); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return os.Rename(part, to)
 }
 
 // upgradeStore runs the server's own steps from the version in the file to the linked one. Each step may be repeated,

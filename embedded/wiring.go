@@ -69,6 +69,9 @@ func newServer(o Options, m Meta, inner []int, tlsConfig encryption.TLSConfigPro
 			dynamicconfig.MakeKey("matching.numTaskqueueReadPartitions"):  1,
 			dynamicconfig.MakeKey("matching.numTaskqueueWritePartitions"): 1,
 			dynamicconfig.MakeKey("history.shardIOTimeout"):               shardTimeout,
+			// Lists and counts share a limit of 10 a second, which a browser tab and one "runs list" reach together; the
+			// callers here are few and known.
+			dynamicconfig.MakeKey("frontend.namespaceRPS.visibility"): 100,
 			// The server would otherwise report its version to its makers once in a while.
 			dynamicconfig.MakeKey("frontend.enableServerVersionCheck"): false,
 		}),
