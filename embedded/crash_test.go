@@ -65,6 +65,21 @@ func TestKillNine(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	acknowledged := make(chan string, 10_000)
+	go func() {
+		defer close(acknowledged)
+		for i := 0; ctx.Err() == nil; i++ {
+			id := fmt.Sprint("last-minute-", i)
+			ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+			_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: testQueue}, "nap", id, time.Duration(0))
+			cancel()
+			if err != nil {
+				return
+			}
+			acknowledged <- id
+		}
+	}()
+	time.Sleep(time.Second)
 	first.kill()
 	before, err := os.ReadFile(filepath.Join(dir, "meta.json"))
 	if err != nil {
@@ -96,6 +111,18 @@ func TestKillNine(t *testing.T) {
 			t.Errorf("sleeper %d: got %q, %v", i, got, err)
 		}
 	}
+	n := 0
+	for id := range acknowledged {
+		var got string
+		if err := c.GetWorkflow(ctx, id, "").Get(ctx, &got); err != nil || got != id {
+			t.Errorf("%s was acknowledged and is lost: got %q, %v", id, got, err)
+		}
+		n++
+	}
+	if n < 5 {
+		t.Errorf("only %d starts were acknowledged before the kill, too few to tell", n)
+	}
+	t.Logf("%d starts acknowledged before the kill", n)
 	// A turn whose scheduled time lies before the restart, but which ran after it: caught up inside its window.
 	if err := repeat(ctx, "a turn that was caught up", func() error {
 		d, err := c.ScheduleClient().GetHandle(ctx, "audit").Describe(ctx)
@@ -115,6 +142,13 @@ func TestKillNine(t *testing.T) {
 		t.Error(err)
 	}
 	second.stop(t)
+
+	// The type of a search attribute is for ever. The failed start also has to let go of all it took.
+	third, line := spawn(t, dir, kindEnv+"=int")
+	if !strings.HasPrefix(line, "error:") || !strings.Contains(line, "give it another name") {
+		t.Errorf("start with another attribute type said %q", line)
+	}
+	_ = third.cmd.Wait()
 	checkIntegrity(t, dir)
 	checkQuietLog(t, dir)
 }

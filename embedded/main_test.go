@@ -27,6 +27,7 @@ import (
 
 const (
 	childEnv  = "FABRICBOT_ENGINE_TEST_CHILD" // data directory of a child that serves until it is killed
+	kindEnv   = "FABRICBOT_ENGINE_TEST_KIND"  // "int" makes the child ask for another type of FabricOp
 	testQueue = "test"
 )
 
@@ -82,7 +83,11 @@ func shared(t *testing.T) *Server {
 
 // serveAsChild starts a server with a worker, says "ready" or the error, and serves until stdin is closed.
 func serveAsChild(dir string) int {
-	s, err := Start(context.Background(), Options{DataDir: dir, SearchAttributes: attributes})
+	o := Options{DataDir: dir, SearchAttributes: attributes}
+	if os.Getenv(kindEnv) == "int" {
+		o.SearchAttributes = map[string]enumspb.IndexedValueType{"FabricOp": enumspb.INDEXED_VALUE_TYPE_INT}
+	}
+	s, err := Start(context.Background(), o)
 	if err != nil {
 		fmt.Println("error:", err)
 		return 1
@@ -121,10 +126,10 @@ type child struct {
 }
 
 // spawn starts a child on a directory and returns it with its first line, "ready" or "error: …".
-func spawn(t *testing.T, dir string) (*child, string) {
+func spawn(t *testing.T, dir string, env ...string) (*child, string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+dir)
+	cmd.Env = append(append(os.Environ(), childEnv+"="+dir), env...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
@@ -134,20 +132,5 @@ func TestFilesArePrivate(t *testing.T) {
 	})
 	if err != nil || n < 9 {
 		t.Errorf("walked %d files: %v", n, err)
-	}
-}
-
-// TestAttributeTypeCannotChange asks a running engine's namespace for another type under a name it has.
-func TestAttributeTypeCannotChange(t *testing.T) {
-	s := shared(t)
-	c, err := client.Dial(s.ClientOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	o := s.o
-	o.SearchAttributes = map[string]enumspb.IndexedValueType{"FabricOp": enumspb.INDEXED_VALUE_TYPE_INT}
-	if err := ensureAttributes(t.Context(), c, o); err == nil || !strings.Contains(err.Error(), "give it another name") {
-		t.Errorf("got %v", err)
 	}
 }

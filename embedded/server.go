@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -25,13 +26,23 @@ type Server struct {
 	log       *serverLog
 	clientTLS *tls.Config
 	srv       temporal.Server
+	state     state
 	ui        *webUI // nil when off
 	stop      sync.Once
 }
 
+// state of the Temporal server inside, for what a failed start may undo.
+type state int
+
+const (
+	untouched state = iota // nothing has the database open
+	halfway                // some services may run
+	running
+)
+
 // Start returns when the namespace is registered, its search attributes can be used and its schedules run. An error
 // says what to do about it; a *LockedError that another process has the directory. After an error in Start the
-// process should end: a server that came up halfway cannot be taken down completely.
+// process should end: a server that came up halfway keeps the directory until then.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	began := time.Now()
 	o, err := o.withDefaults()
@@ -120,10 +131,11 @@ func (s *Server) startServer(ctx context.Context, ca *authority) error {
 	if err != nil {
 		return fmt.Errorf("wiring engine: %w", err)
 	}
-	s.srv = srv
+	s.srv, s.state = srv, halfway
 	if err := srv.Start(); err != nil {
-		return fmt.Errorf("starting engine: %w: more is in %s", explainStore(s.o.DataDir, err), s.log.file.Filename)
+		return fmt.Errorf("starting engine: %w: more is in %s", explainStore(filepath.Join(s.o.DataDir, databaseFile), err), s.log.file.Filename)
 	}
+	s.state = running
 	adminTLS, err := provider.GetFrontendClientConfig()
 	if err != nil {
 		return err
@@ -191,10 +203,21 @@ func (s *Server) Stop() {
 	})
 }
 
-// abandon lets go of what a failed start holds, so that the directory can be used by another process.
+// abandon undoes a failed start. A server that came up halfway cannot be taken down for certain, and another process
+// must not get at its database; then the lock stays until this process ends.
 func (s *Server) abandon() {
+	if s.log != nil {
+		s.log.stopped.Store(true)
+	}
+	if s.state == running {
+		if err := s.srv.Stop(); err == nil {
+			s.state = untouched
+		}
+	}
 	if s.log != nil {
 		s.log.close()
 	}
-	s.lock.release()
+	if s.state == untouched {
+		s.lock.release()
+	}
 }
