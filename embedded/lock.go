@@ -43,7 +43,7 @@ func lockDir(dir string) (*dirLock, error) {
 		f.Close()
 		return nil, fmt.Errorf("locking %s: %w: the file system must support flock", path, err)
 	}
-	if err := f.Truncate(0); err == nil {
+	if err = f.Truncate(0); err == nil {
 		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	}
 	if err != nil {

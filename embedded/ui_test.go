@@ -20,7 +20,7 @@ func TestWebUI(t *testing.T) {
 	}
 	defer c.Close()
 	// A workflow without a worker: it stays open, and what the UI must not do to it would show.
-	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "ui-target", TaskQueue: "nobody"}, "nap", "x", time.Duration(0))
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "host/ui-target", TaskQueue: "nobody"}, "nap", "x", time.Duration(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestWebUI(t *testing.T) {
 	}
 
 	ns := "/api/v1/namespaces/" + s.o.Namespace
-	wf := ns + "/workflows/ui-target"
+	wf := ns + "/workflows/host%2Fui-target"
 	for _, tc := range []struct {
 		name, method, path, host string
 		who                      *http.Client
@@ -59,6 +59,7 @@ func TestWebUI(t *testing.T) {
 		{"describe", "GET", wf, "", signedIn, 200, "ui-target"},
 		{"history", "GET", wf + "/history", "", signedIn, 200, "WORKFLOW_EXECUTION_STARTED"},
 		{"schedules", "GET", ns + "/schedules", "", signedIn, 200, ""},
+		{"administration", "GET", "/api/v1/nexus/endpoints", "", signedIn, 403, "unauthorized"},
 		{"localhost", "GET", "/api/v1/settings", "localhost:1", signedIn, 200, ""},
 
 		{"signal", "POST", wf + "/signal/approve", "", signedIn, 405, ""},
@@ -66,7 +67,7 @@ func TestWebUI(t *testing.T) {
 		{"start", "POST", wf, "", signedIn, 405, ""},
 		{"update", "POST", wf + "/update/vote", "", signedIn, 405, ""},
 		// Past the read-only middleware by a name that looks like a query, and still without the right.
-		{"disguised-signal", "POST", ns + "/workflows/ui-target/signal/%2Fquery%2F", "", signedIn, 403, ""},
+		{"disguised-signal", "POST", wf + "/signal/%2Fquery%2F", "", signedIn, 403, ""},
 
 		{"stranger-page", "GET", "/", "", stranger, 401, "sign-in link"},
 		{"stranger-api", "GET", ns + "/workflows", "", stranger, 401, ""},
@@ -111,7 +112,7 @@ func TestWebUI(t *testing.T) {
 			t.Error("cookie is not the token")
 		}
 	}
-	d, err := c.DescribeWorkflowExecution(t.Context(), "ui-target", run.GetRunID())
+	d, err := c.DescribeWorkflowExecution(t.Context(), "host/ui-target", run.GetRunID())
 	if err != nil {
 		t.Fatal(err)
 	}
