@@ -129,4 +129,6 @@ type Hosts struct {
 	Log     AuditLog
 	Rules   Rules
 	Zap     *zap.Logger
+	// Clock is nil outside tests.
+	Clock Clock
 }
