@@ -76,10 +76,10 @@ func LSPCI(r io.Reader) (*LSPCIReport, error) {
 			continue
 		}
 		if f := rep.detail(); f.detail(strings.TrimSpace(line)) {
-			if len(rep.Functions) == 0 {
+			if len(rep.Functions) == 0 && f.telling() {
 				rep.Functions = append(rep.Functions, *f)
 			}
-			known = true
+			known = known || len(rep.Functions) > 0
 			continue
 		}
 		rep.complained(line)
@@ -103,6 +103,12 @@ func (rep *LSPCIReport) detail() *PCIFunction {
 		return &rep.Functions[n-1]
 	}
 	return &PCIFunction{}
+}
+
+// telling reports whether a detail line alone proves that the text is
+// lspci's; words like "Status:" do not.
+func (f *PCIFunction) telling() bool {
+	return f.Cap != nil || f.Sta != nil || f.Driver != "" || f.PartNumber != "" || f.NUMANode != nil
 }
 
 func (rep *LSPCIReport) summarise() {
