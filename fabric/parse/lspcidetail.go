@@ -82,7 +82,7 @@ func pciLink(text string) *PCILink {
 		if speed, ok := after(strings.TrimSpace(part), "Speed "); ok {
 			number, _, _ := strings.Cut(speed, "GT/s")
 			v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-			if err != nil || v <= 0 || v > 1e4 {
+			if err != nil || !(v > 0 && v <= 1e4) {
 				return nil
 			}
 			l.SpeedGTs, l.SpeedNote = v, note
