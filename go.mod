@@ -2,7 +2,12 @@ module github.com/fabricbot/fabricbot
 
 go 1.26.8
 
-require go.temporal.io/sdk v1.50.0
+require (
+	github.com/kevinburke/ssh_config v1.6.0
+	go.temporal.io/sdk v1.50.0
+	golang.org/x/crypto v0.59.0
+	pgregory.net/rapid v1.3.0
+)
 
 require (
 	github.com/davecgh/go-spew v1.1.1 // indirect
@@ -12,7 +17,6 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.2 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.22.0 // indirect
-	github.com/kevinburke/ssh_config v1.6.0 // indirect
 	github.com/nexus-rpc/nexus-proto-annotations v0.1.0 // indirect
 	github.com/nexus-rpc/sdk-go v0.7.0 // indirect
 	github.com/pmezard/go-difflib v1.0.0 // indirect
@@ -20,7 +24,6 @@ require (
 	github.com/stretchr/objx v0.5.2 // indirect
 	github.com/stretchr/testify v1.10.0 // indirect
 	go.temporal.io/api v1.63.5 // indirect
-	golang.org/x/crypto v0.59.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
 	golang.org/x/sys v0.50.0 // indirect
@@ -31,5 +34,4 @@ require (
 	google.golang.org/grpc v1.83.2 // indirect
 	google.golang.org/protobuf v1.36.11 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
-	pgregory.net/rapid v1.3.0 // indirect
 )
