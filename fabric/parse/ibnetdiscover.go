@@ -38,11 +38,12 @@ func IBNetDiscover(r io.Reader) (*fabric.Topology, Trouble, error) {
 }
 
 // whole reports whether the text names both ends of every cable and a cable
-// for every node, as a finished discovery does; a lone node may have none.
+// for every node, as a finished discovery does; only an adapter that nothing
+// is plugged into stands alone.
 func whole(t *fabric.Topology) bool {
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		if len(n.Ports) == 0 && len(t.Nodes) > 1 {
+		if len(n.Ports) == 0 && (len(t.Nodes) > 1 || n.Type != fabric.NodeCA) {
 			return false
 		}
 		for j := range n.Ports {
@@ -53,7 +54,7 @@ func whole(t *fabric.Topology) bool {
 			}
 		}
 	}
-	return true
+	return len(t.Nodes) > 0
 }
 
 // discovery is the state while reading. The ports of the node being read are
