@@ -197,7 +197,7 @@ func (a *Access) decideSteer(ctx context.Context, who Person, what Action) Decis
 
 func (r Rule) covers(class op.Class) bool {
 	if len(r.Classes) == 0 {
-		return !class.NeedsPlan()
+		return class == op.ReadOnly
 	}
 	return slices.Contains(r.Classes, class)
 }
