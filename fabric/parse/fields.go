@@ -38,12 +38,20 @@ func (f Fields) Uint(name string) (uint64, bool) {
 	return n, err == nil
 }
 
-// MarshalJSON writes an object in the tool's order.
+// MarshalJSON writes an object in the tool's order. Of fields with the same
+// name only the last is written, since an object has each key once.
 func (f Fields) MarshalJSON() ([]byte, error) {
+	last := make(map[string]int, len(f))
+	for i := range f {
+		last[f[i].Name] = i
+	}
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i := range f {
-		if i > 0 {
+		if last[f[i].Name] != i {
+			continue
+		}
+		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
 		name, err := json.Marshal(f[i].Name)

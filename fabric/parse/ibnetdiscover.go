@@ -151,7 +151,7 @@ func (p *discovery) node(line []byte) bool {
 	if !ok {
 		return false
 	}
-	id, rest, ok := nodeID(blank(rest))
+	id, _, rest, ok := nodeID(blank(rest))
 	if !ok {
 		p.broken = true
 		return true
@@ -201,7 +201,7 @@ func (p *discovery) port(line []byte) {
 		return
 	}
 	port.GUID = guidInParens(rest[:open])
-	peer, rest, ok := nodeID(rest[open:])
+	peer, peerType, rest, ok := nodeID(rest[open:])
 	if !ok {
 		p.broken = true
 		return
@@ -214,6 +214,7 @@ func (p *discovery) port(line []byte) {
 		return
 	}
 	port.Peer, port.PeerKnown = fabric.PortRef{Node: peer, Port: fabric.PortNum(peerNum)}, true
+	port.PeerType = peerType
 	remark := rest[hash+1:]
 	if name := bytes.IndexByte(remark, '"'); name > 0 {
 		lid, tail := numberAfter(remark[:name], "lid ")

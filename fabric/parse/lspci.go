@@ -89,7 +89,10 @@ func LSPCI(r io.Reader) (*LSPCIReport, error) {
 	}
 	rep.summarise()
 	if s.n == 0 && s.err == nil {
-		rep.NoneListed, rep.Error = true, "no matching PCI function found: lspci printed nothing"
+		rep.NoneListed, rep.Class, rep.Error = true, "no_devices", "no matching PCI function found: lspci printed nothing"
+	}
+	if rep.Error != "" {
+		rep.Outcome = "failure"
 	}
 	return rep, rep.ended(s, known)
 }
