@@ -46,6 +46,8 @@ func (f Fields) MarshalJSON() ([]byte, error) {
 		last[f[i].Name] = i
 	}
 	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // left to the encoder around this one
 	b.WriteByte('{')
 	for i := range f {
 		if last[f[i].Name] != i {
@@ -54,17 +56,13 @@ func (f Fields) MarshalJSON() ([]byte, error) {
 		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
-		name, err := json.Marshal(f[i].Name)
-		if err != nil {
+		if err := enc.Encode(f[i].Name); err != nil {
 			return nil, err
 		}
-		value, err := json.Marshal(f[i].Value)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(name)
 		b.WriteByte(':')
-		b.Write(value)
+		if err := enc.Encode(f[i].Value); err != nil {
+			return nil, err
+		}
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
