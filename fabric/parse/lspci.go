@@ -179,6 +179,12 @@ func pciHeadline(line string) (PCIFunction, bool) {
 	if i := strings.LastIndex(class, " ["); i >= 0 && strings.HasSuffix(class, "]") {
 		f.PCIClass, f.ClassID = class[:i], strings.Trim(class[i+1:], "[]")
 	}
+	if vendor, dev, ok := strings.Cut(device, ":"); ok && isHex(class) && len(class) == 4 && len(dev) >= 4 { // lspci -n
+		f.ClassID, f.VendorID, f.DeviceID = class, strings.TrimSpace(vendor), dev[:4]
+		if name, ok := pciClasses[class]; ok {
+			f.PCIClass = name
+		}
+	}
 	if rev, ok := between(device, "(rev ", ")"); ok {
 		f.Rev = rev
 	}
@@ -194,6 +200,9 @@ func pciHeadline(line string) (PCIFunction, bool) {
 	f.FlashRecovery = strings.Contains(device, "Flash Recovery")
 	return f, true
 }
+
+// pciClasses names the classes of network adapters as pci.ids does.
+var pciClasses = map[string]string{"0200": "Ethernet controller", "0207": "Infiniband controller", "0280": "Network controller"}
 
 // isBDF accepts bus:device.function with an optional domain of 4 to 8 digits.
 func isBDF(s string) bool {
