@@ -12,8 +12,20 @@ import (
 // or with -g or -f: a block of vendid=, devid=, sysimgguid= and switchguid=,
 // caguid= or rtguid= lines, the node's line, and a line per connected port.
 // Incomplete is set when the text ends in the middle, names nodes it does not
-// describe, or holds the tool's complaints; the Trouble says which.
-func IBNetDiscover(r io.Reader) (*fabric.Topology, Trouble, error) {
+// describe, or holds an error of the tool. A failure without any node is a
+// *ToolError.
+func IBNetDiscover(r io.Reader) (*fabric.Topology, error) {
+	top, trouble, err := discover(r)
+	if err == nil && len(top.Nodes) == 0 {
+		err = trouble.Failed()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return top, nil
+}
+
+func discover(r io.Reader) (*fabric.Topology, Trouble, error) {
 	p := discovery{lines: newLines(r)}
 	for {
 		line, ok := p.lines.next()

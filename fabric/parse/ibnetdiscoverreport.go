@@ -44,7 +44,7 @@ type DegradedLink struct {
 }
 
 func ibnetdiscover(r io.Reader) (*IBNetDiscoverReport, error) {
-	top, trouble, err := IBNetDiscover(r)
+	top, trouble, err := discover(r)
 	if err != nil {
 		return nil, err
 	}

@@ -189,10 +189,10 @@ func pciHeadline(line string) (PCIFunction, bool) {
 		f.Rev = rev
 	}
 	for at := strings.LastIndexByte(device, '['); at >= 0; at = strings.LastIndexByte(device[:at], '[') {
-		id, _, _ := strings.Cut(device[at+1:], "]")
-		if vendor, dev, ok := strings.Cut(id, ":"); ok && len(vendor) == 4 && len(dev) == 4 {
+		id, rest, closed := strings.Cut(device[at+1:], "]")
+		if vendor, dev, ok := strings.Cut(id, ":"); ok && closed && len(vendor) == 4 && len(dev) == 4 {
 			f.VendorID, f.DeviceID = vendor, dev
-			f.Device = strings.TrimSpace(device[:at]) + strings.TrimSuffix(device[at+len(id)+2:], " ")
+			f.Device = strings.TrimSpace(device[:at]) + strings.TrimSuffix(rest, " ")
 			break
 		}
 	}
