@@ -1,0 +1,225 @@
+package layout
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/fabricbot/fabricbot/fabric"
+)
+
+const (
+	maxListRows = 16
+	columnGap   = 12.0
+)
+
+// size computes width and height from the text.
+func (p *placer) size(b *Box) {
+	text := p.o.Measure(b.Title, TitleSize)
+	text = max(text, p.o.Measure(b.Sub, TextSize))
+	b.rowWidth = 0
+	for _, r := range b.Rows {
+		b.rowWidth = max(b.rowWidth, p.o.Measure(r.Text, TextSize)+indent(r.Mark))
+	}
+	b.columns = max(1, (len(b.Rows)+maxListRows-1)/maxListRows)
+	rows := (len(b.Rows) + b.columns - 1) / b.columns
+	b.W = 2*Pad + max(text, b.rowWidth*float64(b.columns)+columnGap*float64(b.columns-1))
+	b.H = 2*Pad + float64(rows)*lineHeight
+	if b.Title != "" {
+		b.H += lineHeight
+	}
+	if b.Sub != "" {
+		b.H += lineHeight
+	}
+}
+
+// indent leaves room for the sign of a marked row.
+func indent(m Mark) float64 {
+	if m == Plain {
+		return 0
+	}
+	return MarkIndent
+}
+
+// MarkIndent is the width of the sign in front of a marked row.
+const MarkIndent = 12.0
+
+// head is how far down the rows begin.
+func (b *Box) head() float64 {
+	y := Pad
+	if b.Title != "" {
+		y += lineHeight
+	}
+	if b.Sub != "" {
+		y += lineHeight
+	}
+	return y
+}
+
+func (b *Box) placeRows() {
+	if len(b.Rows) == 0 {
+		return
+	}
+	perColumn := (len(b.Rows) + b.columns - 1) / b.columns
+	content := b.rowWidth*float64(b.columns) + columnGap*float64(b.columns-1)
+	left := b.X + (b.W-content)/2
+	for i := range b.Rows {
+		column, row := i/perColumn, i%perColumn
+		b.Rows[i].Point = Point{left + float64(column)*(b.rowWidth+columnGap), b.Y + b.head() + (float64(row)+0.5)*lineHeight}
+	}
+}
+
+// TitleAt and SubAt are the middles of the two headings.
+func (b *Box) TitleAt() Point { return Point{b.X + b.W/2, b.Y + Pad + lineHeight/2} }
+
+// SubAt is the middle of the second heading.
+func (b *Box) SubAt() Point {
+	y := b.Y + Pad + lineHeight/2
+	if b.Title != "" {
+		y += lineHeight
+	}
+	return Point{b.X + b.W/2, y}
+}
+
+func (b *Box) center() float64 { return b.X + b.W/2 }
+
+func worst(notes []Note) Mark {
+	m := Plain
+	for _, n := range notes {
+		m = max(m, n.Mark)
+	}
+	return m
+}
+
+func noteText(notes []Note) string {
+	words := make([]string, 0, len(notes))
+	seen := map[string]bool{}
+	for _, n := range notes {
+		if n.Text != "" && !seen[n.Text] {
+			seen[n.Text] = true
+			words = append(words, n.Text)
+		}
+	}
+	const shown = 2
+	if len(words) > shown {
+		return fmt.Sprintf("%s and %d more", strings.Join(words[:shown], ", "), len(words)-shown)
+	}
+	return strings.Join(words, ", ")
+}
+
+// hostRows lists hosts: all of them in a small fabric, otherwise those with
+// notes, worst first as far as there is room.
+func (p *placer) hostRows(hosts []*host) []Row {
+	var rows []Row
+	for _, h := range hosts {
+		if len(h.notes) == 0 {
+			if p.Named {
+				rows = append(rows, Row{Text: h.name})
+			}
+			continue
+		}
+		text := h.name
+		if words := noteText(h.notes); words != "" {
+			text += ": " + words
+		}
+		rows = append(rows, Row{Text: text, Mark: worst(h.notes)})
+	}
+	if p.Named {
+		return rows
+	}
+	return p.cut(rows)
+}
+
+func (p *placer) cut(rows []Row) []Row {
+	if len(rows) <= p.o.MaxNotes {
+		return rows
+	}
+	rest := rows[p.o.MaxNotes-1:]
+	mark := Plain
+	for _, r := range rest {
+		mark = max(mark, r.Mark)
+	}
+	return append(rows[:p.o.MaxNotes-1:p.o.MaxNotes-1], Row{Text: fmt.Sprintf("and %d more", len(rest)), Mark: mark})
+}
+
+// switchBox is one switch with its name and notes.
+func (p *placer) switchBox(s fabric.GUID) *Box {
+	b := &Box{Kind: Switch, Tier: p.tier[s] + 1, Title: p.names.Of(s), Nodes: append([]fabric.GUID{s}, p.inside[s]...), Mark: worst(p.notes[s])}
+	for _, n := range p.notes[s] {
+		if n.Text != "" {
+			b.Rows = append(b.Rows, Row{Text: n.Text, Mark: n.Mark})
+		}
+	}
+	return b
+}
+
+// hostBox is a panel of hosts that hang on the same switches.
+func (p *placer) hostBox(hosts []*host) *Box {
+	b := &Box{Kind: Hosts, Rows: p.hostRows(hosts)}
+	adapters := 0
+	for _, h := range hosts {
+		b.Nodes = append(b.Nodes, h.nodes...)
+		adapters += len(h.nodes)
+		b.Mark = max(b.Mark, worst(h.notes))
+	}
+	if adapters > len(hosts) {
+		b.Sub = Count(len(hosts), "host") + ", " + Count(adapters, "adapter")
+	} else if !p.Named {
+		b.Sub = Count(len(hosts), "host")
+	}
+	if len(hosts[0].at) == 0 && hosts[0].cables == 0 {
+		b.Title = "not cabled"
+	}
+	return b
+}
+
+// add sizes a box and takes it into the layout.
+func (p *placer) add(b *Box) int {
+	if b.H == 0 {
+		p.size(b)
+	}
+	i := len(p.Boxes)
+	p.Boxes = append(p.Boxes, *b)
+	for _, g := range b.Nodes {
+		p.boxOf[g] = i
+	}
+	return i
+}
+
+// Count writes a number with its noun, in the plural where it must be.
+func Count(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case noun == "leaf":
+		return fmt.Sprintf("%d leaves", n)
+	case strings.HasSuffix(noun, "ch"):
+		return fmt.Sprintf("%d %ses", n, noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// TierName says what switches of this tier are called in a fabric of so many;
+// leaves are tier 0.
+func TierName(tier, tiers int) string {
+	switch {
+	case tiers == 1:
+		return "switch"
+	case tier == 0:
+		return "leaf"
+	case tier == 1:
+		return "spine"
+	case tier == 2:
+		return "core"
+	}
+	return fmt.Sprintf("tier-%d switch", tier+1)
+}
+
+func fold(names []string) string {
+	if set, err := fabric.NewHostSet(names...); err == nil {
+		return set.String()
+	}
+	return strings.Join(names, ", ")
+}
+
+func ceilSqrt(x float64) int { return int(math.Ceil(math.Sqrt(x))) }
