@@ -202,7 +202,7 @@ func (p *placer) uplinkRows(s fabric.GUID, named bool) []Row {
 		if named {
 			text = p.names.Of(s) + " " + text
 		}
-		rows = append(rows, Row{Text: text + ": " + noteText(b.notes), Mark: worst(b.notes)})
+		rows = append(rows, Row{Text: text + ": " + Words(b.notes), Mark: worst(b.notes)})
 	}
 	return rows
 }

@@ -91,20 +91,28 @@ func worst(notes []Note) Mark {
 	return m
 }
 
-func noteText(notes []Note) string {
-	words := make([]string, 0, len(notes))
-	seen := map[string]bool{}
+// Words joins the texts of notes, equal ones with their number.
+func Words(notes []Note) string {
+	var words []string
+	count := map[string]int{}
 	for _, n := range notes {
-		if n.Text != "" && !seen[n.Text] {
-			seen[n.Text] = true
+		if count[n.Text]++; n.Text != "" && count[n.Text] == 1 {
 			words = append(words, n.Text)
 		}
 	}
 	const shown = 2
-	if len(words) > shown {
-		return fmt.Sprintf("%s and %d more", strings.Join(words[:shown], ", "), len(words)-shown)
+	rest := len(words) - shown
+	words = words[:min(shown, len(words))]
+	for i, w := range words {
+		if count[w] > 1 {
+			words[i] = fmt.Sprintf("%s (%d times)", w, count[w])
+		}
 	}
-	return strings.Join(words, ", ")
+	text := strings.Join(words, ", ")
+	if rest > 0 {
+		text += fmt.Sprintf(" and %d more", rest)
+	}
+	return text
 }
 
 // hostRows lists hosts: all of them in a small fabric, otherwise those with
@@ -119,7 +127,7 @@ func (p *placer) hostRows(hosts []*host) []Row {
 			continue
 		}
 		text := h.name
-		if words := noteText(h.notes); words != "" {
+		if words := Words(h.notes); words != "" {
 			text += ": " + words
 		}
 		rows = append(rows, Row{Text: text, Mark: worst(h.notes)})
