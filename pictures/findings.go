@@ -68,7 +68,7 @@ func (f *findings) change(ch *fabric.Change) {
 	case fabric.NodeNew:
 		each(layout.New, "new")
 	case fabric.NodeMoved:
-		f.cable(ch.A, ch.B, layout.Changed, "moved, was at "+ch.From)
+		f.cable(ch.A, ch.B, layout.Changed, "moved from "+switchOf(ch.From))
 	case fabric.CableMoved:
 		f.cable(ch.A, ch.B, layout.Changed, "re-cabled")
 	case fabric.NodeReplaced:
@@ -80,9 +80,9 @@ func (f *findings) change(ch *fabric.Change) {
 	case fabric.CableNew:
 		f.cable(ch.A, ch.B, layout.New, "cable new")
 	case fabric.LinkSlower:
-		f.cable(ch.A, ch.B, layout.Slow, ch.From+" → "+ch.To)
+		f.cable(ch.A, ch.B, layout.Slow, shortRates(ch.From, ch.To))
 	case fabric.LinkFaster:
-		f.cable(ch.A, ch.B, layout.Changed, ch.From+" → "+ch.To)
+		f.cable(ch.A, ch.B, layout.Changed, "faster, "+shortRates(ch.From, ch.To))
 	case fabric.PortStateChanged:
 		m := layout.Down
 		if ch.To == fabric.PortActive.String() {
@@ -94,6 +94,22 @@ func (f *findings) change(ch *fabric.Change) {
 			f.cable(ch.A, ch.B, m, ch.From+" → "+ch.To)
 		}
 	}
+}
+
+// switchOf leaves out the port of an end.
+func switchOf(end string) string {
+	name, _, _ := strings.Cut(end, " port ")
+	return name
+}
+
+// shortRates leaves out the speed where only the width differs.
+func shortRates(from, to string) string {
+	w1, s1, _ := strings.Cut(from, " ")
+	w2, s2, _ := strings.Cut(to, " ")
+	if s1 == s2 {
+		return w1 + " → " + w2
+	}
+	return from + " → " + to
 }
 
 // rate is a width and a speed, of hosts' cables or of those between switches.
@@ -171,10 +187,7 @@ func (f *findings) isLost(l fabric.Link) bool {
 
 // fromTo leaves out the speed where only the width is wrong.
 func fromTo(from, to rate) string {
-	if from.speed == to.speed {
-		return from.width.String() + " → " + to.width.String()
-	}
-	return from.String() + " → " + to.String()
+	return shortRates(from.String(), to.String())
 }
 
 // worstState is the lower state of the two ends if it is known and not Active.

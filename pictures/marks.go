@@ -2,6 +2,7 @@ package pictures
 
 import (
 	"image/color"
+	"math"
 
 	"github.com/fabricbot/fabricbot/fabric/layout"
 	"gonum.org/v1/plot/vg"
@@ -37,32 +38,33 @@ var (
 )
 
 // sign draws the sign of a mark around a middle: a plus, a minus in a ring, a
-// triangle that points down, a cross, or a diamond.
-func (p *pen) sign(m layout.Mark, x, y float64) {
+// triangle that points down, a cross, or a diamond; z is its size.
+func (p *pen) sign(m layout.Mark, x, y, z float64) {
 	l := looks[m]
 	p.SetColor(l.color)
 	p.SetLineDash(nil, 0)
-	p.SetLineWidth(1.8)
-	const r = 3.2
+	p.SetLineWidth(vg.Length(1.8 * z))
+	r := 3.2 * z
+	at := func(dx, dy float64) layout.Point { return layout.Point{X: x + dx, Y: y + dy} }
 	switch m {
 	case layout.New:
-		p.polyline([]layout.Point{{X: x - r, Y: y}, {X: x + r, Y: y}}, false)
-		p.polyline([]layout.Point{{X: x, Y: y - r}, {X: x, Y: y + r}}, false)
+		p.polyline([]layout.Point{at(-r, 0), at(r, 0)}, false)
+		p.polyline([]layout.Point{at(0, -r), at(0, r)}, false)
 	case layout.Lost:
-		p.polyline([]layout.Point{{X: x - r, Y: y - r}, {X: x + r, Y: y + r}}, false)
-		p.polyline([]layout.Point{{X: x - r, Y: y + r}, {X: x + r, Y: y - r}}, false)
+		p.polyline([]layout.Point{at(-r, -r), at(r, r)}, false)
+		p.polyline([]layout.Point{at(-r, r), at(r, -r)}, false)
 	case layout.Slow:
-		p.polygon(layout.Point{X: x - 3.8, Y: y - 2.8}, layout.Point{X: x + 3.8, Y: y - 2.8}, layout.Point{X: x, Y: y + 3.8})
+		p.polygon(at(-1.2*r, -0.9*r), at(1.2*r, -0.9*r), at(0, 1.2*r))
 	case layout.Down:
 		var ring vg.Path
-		ring.Move(p.at(x+3.6, y))
-		ring.Arc(p.at(x, y), 3.6, 0, 6.283)
+		ring.Move(p.at(x+1.1*r, y))
+		ring.Arc(p.at(x, y), vg.Length(1.1*r), 0, 2*math.Pi)
 		ring.Close()
-		p.SetLineWidth(1.4)
+		p.SetLineWidth(vg.Length(1.4 * z))
 		p.Stroke(ring)
-		p.polyline([]layout.Point{{X: x - 2, Y: y}, {X: x + 2, Y: y}}, false)
+		p.polyline([]layout.Point{at(-0.6*r, 0), at(0.6*r, 0)}, false)
 	case layout.Changed:
-		p.polygon(layout.Point{X: x, Y: y - 4}, layout.Point{X: x + 4, Y: y}, layout.Point{X: x, Y: y + 4}, layout.Point{X: x - 4, Y: y})
+		p.polygon(at(0, -1.25*r), at(1.25*r, 0), at(0, 1.25*r), at(-1.25*r, 0))
 	}
 }
 

@@ -3,6 +3,7 @@ package pictures
 import (
 	"fmt"
 	"image/color"
+	"math"
 	"slices"
 	"strings"
 
@@ -44,21 +45,11 @@ func (s *sheet) paintHeading(p *pen) {
 	y += 20 * z
 	for i, line := range s.lines {
 		if i == 0 && s.mark != layout.Plain {
-			p.zoomed(z, margin+5*z, y, func(x, y float64) { p.sign(s.mark, x, y) })
+			p.sign(s.mark, margin+5*z, y, z)
 		}
 		p.text(margin+14*z, y, factSize*z, i == 0, ink, line)
 		y += findHeight * z
 	}
-}
-
-// zoomed draws something small larger around x, y.
-func (p *pen) zoomed(z, x, y float64, draw func(x, y float64)) {
-	p.Push()
-	at := p.at(x, y)
-	p.Translate(at)
-	p.Scale(z, z)
-	draw(0, p.height)
-	p.Pop()
 }
 
 func (s *sheet) paintLegend(p *pen) {
@@ -70,7 +61,8 @@ func (s *sheet) paintLegend(p *pen) {
 			text := x
 			if it.mark != layout.Plain {
 				l := looks[it.mark]
-				p.zoomed(z, x+5*z, y, func(x, y float64) { p.sign(it.mark, x, y) })
+				p.sign(it.mark, x+5*z, y, z)
+				l.width *= z
 				p.stroke(l)
 				p.polyline([]layout.Point{{X: x + 12*z, Y: y}, {X: x + 30*z, Y: y}}, false)
 				p.SetLineDash(nil, 0)
@@ -111,8 +103,15 @@ func (s *sheet) paintEdges(p *pen) {
 				l = plain
 				l.width *= min(2.2, 0.85+0.15*float64(e.Cables))
 			}
+			path := e.Path
+			if e.Mark != layout.Plain && e.Cables > len(e.Notes) && !e.Curved {
+				// The sound cables of the bundle run beside.
+				p.stroke(plain)
+				p.polyline(aside(path, -apart), false)
+				path = aside(path, apart)
+			}
 			p.stroke(l)
-			p.polyline(e.Path, e.Curved)
+			p.polyline(path, e.Curved)
 			continue
 		}
 		for k := range len(e.Path) - 1 {
@@ -138,13 +137,32 @@ func (s *sheet) paintEdges(p *pen) {
 	p.SetLineDash(nil, 0)
 }
 
+// apart is half the distance of two lines of one bundle.
+const apart = 1.8
+
+// aside moves a straight line across its direction.
+func aside(path []layout.Point, by float64) []layout.Point {
+	a, b := path[0], path[len(path)-1]
+	long := math.Hypot(b.X-a.X, b.Y-a.Y)
+	if long == 0 {
+		return path
+	}
+	dx, dy := -(b.Y-a.Y)/long*by, (b.X-a.X)/long*by
+	return []layout.Point{{X: a.X + dx, Y: a.Y + dy}, {X: b.X + dx, Y: b.Y + dy}}
+}
+
 func (s *sheet) paintBox(p *pen, b *layout.Box) {
 	fill := tierFill[min(b.Tier, len(tierFill)-1)]
 	line, width, dash := color.Color(color.NRGBA{0x9a, 0xa8, 0xb6, 255}), 0.9, []vg.Length(nil)
-	own := s.ownMark(b)
-	if own != layout.Plain {
-		l := looks[own]
-		fill, line, width, dash = l.fill, l.color, l.width*0.8, l.dash
+	// A box whose contents are marked has the colour but not the rim, which says
+	// that the switch itself is lost or new.
+	if s.Compact && b.Inside != layout.Plain {
+		l := looks[b.Inside]
+		fill, line, width = l.fill, l.color, 1.2
+	}
+	if b.Mark != layout.Plain {
+		l := looks[b.Mark]
+		fill, line, width, dash = l.fill, l.color, l.width, l.dash
 	}
 	p.box(b.X, b.Y, b.W, b.H, 4, fill, line, width, dash)
 	if b.Title != "" {
@@ -158,21 +176,13 @@ func (s *sheet) paintBox(p *pen, b *layout.Box) {
 	for _, r := range b.Rows {
 		x := r.X
 		if r.Mark != layout.Plain {
-			p.sign(r.Mark, x+4, r.Y)
+			p.sign(r.Mark, x+4, r.Y, 1)
+		}
+		if r.Mark != layout.Plain || r.More {
 			x += layout.MarkIndent
 		}
 		p.text(x, r.Y, layout.TextSize, false, ink, r.Text)
 	}
-}
-
-// ownMark is the mark of a switch's box. A panel of hosts keeps its plain rim, since
-// the rows inside carry their marks; so does a leaf unless the leaf itself is
-// marked.
-func (s *sheet) ownMark(b *layout.Box) layout.Mark {
-	if b.Kind == layout.Hosts || b.Kind == layout.Switches {
-		return layout.Plain
-	}
-	return b.Mark
 }
 
 // paintLabel writes the number of cables where it is not the usual one, and
@@ -189,7 +199,7 @@ func (s *sheet) paintLabel(p *pen, e *layout.Edge) {
 		text = fmt.Sprintf("× %d", e.Cables)
 	}
 	if !s.Compact {
-		text = strings.TrimSpace(text + " " + layout.Words(e.Notes))
+		text = strings.TrimSpace(text + " " + layout.Words(e.Notes, e.Cables))
 	}
 	if text == "" {
 		return
@@ -203,7 +213,7 @@ func (s *sheet) paintLabel(p *pen, e *layout.Edge) {
 	p.box(at.X-w/2-2, at.Y-h/2, w+4, h, 2, color.White, color.White, 0, nil)
 	x := at.X - w/2
 	if e.Mark != layout.Plain {
-		p.sign(e.Mark, x+4, at.Y)
+		p.sign(e.Mark, x+4, at.Y, 1)
 		x += layout.MarkIndent
 	}
 	p.text(x, at.Y, size, e.Mark != layout.Plain, ink, text)

@@ -1,7 +1,6 @@
 package pictures
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -63,6 +62,8 @@ type heading struct {
 	// findings are whole sentences without a full stop, the first the most important.
 	findings []string
 	mark     layout.Mark
+	// examples are the first changes in words, for those who cannot see them.
+	examples []string
 	of       string
 }
 
@@ -97,6 +98,11 @@ func headings(t *fabric.Topology, o Options, f *findings) heading {
 			h.findings, h.mark = append(h.findings, strings.TrimSuffix(o.Diff.Suspicious, ".")), layout.Lost
 		}
 		h.findings = append(h.findings, "Compared with before: "+strings.TrimPrefix(o.Diff.Summary(), "suspicious discovery: "))
+		d := *o.Diff
+		d.Suspicious = ""
+		if len(d.Changes) > 0 {
+			h.examples = d.Lines(5)
+		}
 		for m := range f.marks {
 			h.mark = max(h.mark, m)
 		}
@@ -131,5 +137,8 @@ func (h heading) alt() string {
 	if len(h.findings) > 0 {
 		findings = strings.Join(h.findings, "; ")
 	}
-	return fmt.Sprintf("%s: %s; %s", cmp.Or(h.title, "Fabric"), h.of, findings)
+	if len(h.examples) > 0 {
+		findings += " (" + strings.Join(h.examples, "; ") + ")"
+	}
+	return fmt.Sprintf("%s: %s; %s", h.title, h.of, findings)
 }

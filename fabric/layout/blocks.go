@@ -32,6 +32,12 @@ const (
 
 func (p *placer) blocks() {
 	units := p.leafUnits()
+	p.mates = map[fabric.GUID][]fabric.GUID{}
+	for s, u := range units {
+		if len(*u) > 1 {
+			p.mates[s] = *u
+		}
+	}
 	root := &block{box: -1}
 	placed := map[*host]bool{}
 	for _, part := range p.components(p.switches, func(fabric.GUID) bool { return true }) {
@@ -49,7 +55,7 @@ func (p *placer) blocks() {
 	if len(root.children) == 1 {
 		root = root.children[0]
 	}
-	p.measure(root, 1.5)
+	p.measure(root)
 	p.place(root, 0, 0, true)
 	p.blockEdges(root)
 }
@@ -168,7 +174,7 @@ func (p *placer) unitBox(kind Kind, switches []fabric.GUID, placed map[*host]boo
 		}
 	}
 	hosts := p.hostsAt(switches)
-	b.Sub = p.hostCount(hosts, switches)
+	b.Sub = p.carried(hosts, switches)
 	var fresh []*host
 	for _, h := range hosts {
 		if !placed[h] {
@@ -176,13 +182,17 @@ func (p *placer) unitBox(kind Kind, switches []fabric.GUID, placed map[*host]boo
 			fresh = append(fresh, h)
 			b.Nodes = append(b.Nodes, h.nodes...)
 		}
-		b.Mark = max(b.Mark, worst(h.notes))
+		b.Inside = max(b.Inside, worst(h.notes))
 	}
 	b.Rows = append(b.Rows, p.hostRows(fresh)...)
 	if !p.Named {
 		slices.SortStableFunc(b.Rows, func(x, y Row) int { return int(y.Mark) - int(x.Mark) })
 		b.Rows = p.cut(b.Rows)
 	}
+	for _, r := range b.Rows {
+		b.Inside = max(b.Inside, r.Mark)
+	}
+	b.Rows = p.broken(b.Rows)
 	return b
 }
 
@@ -202,12 +212,12 @@ func (p *placer) uplinkRows(s fabric.GUID, named bool) []Row {
 		if named {
 			text = p.names.Of(s) + " " + text
 		}
-		rows = append(rows, Row{Text: text + ": " + Words(b.notes), Mark: worst(b.notes)})
+		rows = append(rows, Row{Text: text + ": " + Words(b.notes, b.cables), Mark: worst(b.notes)})
 	}
 	return rows
 }
 
-func (p *placer) hostCount(hosts []*host, switches []fabric.GUID) string {
+func (p *placer) carried(hosts []*host, switches []fabric.GUID) string {
 	adapters, elsewhere := 0, 0
 	for _, h := range hosts {
 		adapters += len(h.nodes)
@@ -224,7 +234,7 @@ func (p *placer) hostCount(hosts []*host, switches []fabric.GUID) string {
 		}
 		return ""
 	}
-	text := Count(len(hosts), "host")
+	text := hostCount(hosts)
 	switch {
 	case elsewhere > 0 && elsewhere == len(hosts):
 		text += ", also elsewhere"
@@ -236,16 +246,54 @@ func (p *placer) hostCount(hosts []*host, switches []fabric.GUID) string {
 	return text
 }
 
-// measure computes sizes from the leaves up. aspect is the wanted width per
-// height.
-func (p *placer) measure(b *block, aspect float64) {
+// Shapes tried for the parts inside a fabric, width per height, and the wanted
+// shape of the whole.
+var innerShapes = [...]float64{0.6, 1, 1.6, 2.6, 5}
+
+const wholeShape = 1.5
+
+// measure computes sizes from the leaves up. All leaves are equally wide. Of
+// several shapes of the parts the one is taken that makes the whole compact.
+func (p *placer) measure(root *block) {
+	natural := map[*block]float64{}
+	leafWidth, leafArea := 0.0, 0.0
+	var visit func(*block)
+	visit = func(b *block) {
+		if b.box >= 0 {
+			natural[b] = p.Boxes[b.box].W
+		}
+		if len(b.children) == 0 {
+			leafWidth = max(leafWidth, p.Boxes[b.box].W)
+			leafArea += p.Boxes[b.box].H
+		}
+		for _, c := range b.children {
+			visit(c)
+		}
+	}
+	visit(root)
+	leafArea *= leafWidth
+	best, shape := math.Inf(1), innerShapes[0]
+	for _, s := range innerShapes {
+		p.shape(root, natural, leafWidth, wholeShape, s)
+		cost := math.Abs(math.Log(root.w/root.h/wholeShape)) + math.Log(root.w*root.h/leafArea)
+		if cost < best-1e-9 {
+			best, shape = cost, s
+		}
+	}
+	p.shape(root, natural, leafWidth, wholeShape, shape)
+}
+
+// shape sizes a block so that width per height comes near aspect, and the
+// blocks in it near inner.
+func (p *placer) shape(b *block, natural map[*block]float64, leafWidth, aspect, inner float64) {
 	if len(b.children) == 0 {
-		b.w, b.h = p.Boxes[b.box].W, p.Boxes[b.box].H
+		b.w, b.h = leafWidth, p.Boxes[b.box].H
 		return
 	}
+	b.cellW = 0
 	for _, c := range b.children {
 		c.parent = b
-		p.measure(c, 1.6)
+		p.shape(c, natural, leafWidth, inner, inner)
 		if len(c.children) > 0 {
 			c.w, c.h = c.w+2*frameGap, c.h+2*frameGap
 		}
@@ -262,7 +310,7 @@ func (p *placer) measure(b *block, aspect float64) {
 		}
 	}
 	if b.box >= 0 {
-		if wide := p.Boxes[b.box].W; b.w < wide {
+		if wide := natural[b]; b.w < wide {
 			b.cellW += (wide - b.w) / float64(b.columns)
 			b.w = wide
 		}

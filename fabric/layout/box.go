@@ -19,7 +19,7 @@ func (p *placer) size(b *Box) {
 	text = max(text, p.o.Measure(b.Sub, TextSize))
 	b.rowWidth = 0
 	for _, r := range b.Rows {
-		b.rowWidth = max(b.rowWidth, p.o.Measure(r.Text, TextSize)+indent(r.Mark))
+		b.rowWidth = max(b.rowWidth, p.o.Measure(r.Text, TextSize)+r.indent())
 	}
 	b.columns = max(1, (len(b.Rows)+maxListRows-1)/maxListRows)
 	rows := (len(b.Rows) + b.columns - 1) / b.columns
@@ -34,8 +34,8 @@ func (p *placer) size(b *Box) {
 }
 
 // indent leaves room for the sign of a marked row.
-func indent(m Mark) float64 {
-	if m == Plain {
+func (r *Row) indent() float64 {
+	if r.Mark == Plain && !r.More {
 		return 0
 	}
 	return MarkIndent
@@ -91,8 +91,9 @@ func worst(notes []Note) Mark {
 	return m
 }
 
-// Words joins the texts of notes, equal ones with their number.
-func Words(notes []Note) string {
+// Words joins the texts of notes on so many cables; where a note is not about all of
+// them it says about how many.
+func Words(notes []Note, cables int) string {
 	var words []string
 	count := map[string]int{}
 	for _, n := range notes {
@@ -104,8 +105,8 @@ func Words(notes []Note) string {
 	rest := len(words) - shown
 	words = words[:min(shown, len(words))]
 	for i, w := range words {
-		if count[w] > 1 {
-			words[i] = fmt.Sprintf("%s (%d times)", w, count[w])
+		if cables > 1 {
+			words[i] = fmt.Sprintf("%s (%d of %d)", w, count[w], cables)
 		}
 	}
 	text := strings.Join(words, ", ")
@@ -127,7 +128,7 @@ func (p *placer) hostRows(hosts []*host) []Row {
 			continue
 		}
 		text := h.name
-		if words := Words(h.notes); words != "" {
+		if words := Words(h.notes, max(1, h.cables)); words != "" {
 			text += ": " + words
 		}
 		rows = append(rows, Row{Text: text, Mark: worst(h.notes)})
@@ -136,6 +137,40 @@ func (p *placer) hostRows(hosts []*host) []Row {
 		return rows
 	}
 	return p.cut(rows)
+}
+
+// maxRowWidth is where a row in a large fabric is broken after its colon, so that one
+// long sentence does not widen every box.
+const maxRowWidth = 140.0
+
+func (p *placer) broken(rows []Row) []Row {
+	var out []Row
+	for _, r := range rows {
+		head, rest, ok := strings.Cut(r.Text, ": ")
+		if !ok || p.o.Measure(r.Text, TextSize) <= maxRowWidth {
+			out = append(out, r)
+			continue
+		}
+		out = append(out, Row{Text: head + ":", Mark: r.Mark}, Row{Text: rest, More: true})
+	}
+	return out
+}
+
+// hostCount counts hosts, the lost ones apart.
+func hostCount(hosts []*host) string {
+	lost := 0
+	for _, h := range hosts {
+		if h.lost {
+			lost++
+		}
+	}
+	switch {
+	case lost == 0:
+		return Count(len(hosts), "host")
+	case lost == len(hosts):
+		return Count(lost, "host") + " lost"
+	}
+	return fmt.Sprintf("%s, %d lost", Count(len(hosts)-lost, "host"), lost)
 }
 
 func (p *placer) cut(rows []Row) []Row {
@@ -168,12 +203,12 @@ func (p *placer) hostBox(hosts []*host) *Box {
 	for _, h := range hosts {
 		b.Nodes = append(b.Nodes, h.nodes...)
 		adapters += len(h.nodes)
-		b.Mark = max(b.Mark, worst(h.notes))
+		b.Inside = max(b.Inside, worst(h.notes))
 	}
-	if adapters > len(hosts) {
-		b.Sub = Count(len(hosts), "host") + ", " + Count(adapters, "adapter")
+	if text := hostCount(hosts); adapters > len(hosts) {
+		b.Sub = text + ", " + Count(adapters, "adapter")
 	} else if !p.Named {
-		b.Sub = Count(len(hosts), "host")
+		b.Sub = text
 	}
 	if len(hosts[0].at) == 0 && hosts[0].cables == 0 {
 		b.Title = "not cabled"

@@ -3,6 +3,7 @@ package layout
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/fabricbot/fabricbot/fabric"
 )
@@ -14,6 +15,7 @@ type host struct {
 	at       []fabric.GUID // switches, sorted, each once
 	cables   int
 	notes    []Note
+	lost     bool          // gone and drawn all the same
 	toOthers []fabric.Link // cables that lead straight to another host
 }
 
@@ -37,6 +39,8 @@ type graph struct {
 	notes    map[fabric.GUID][]Note
 	attached map[fabric.GUID]int
 	perHost  map[[2]fabric.GUID]int // cables by first adapter of host and switch
+	// mates are the leaves that carry the same hosts as a leaf.
+	mates    map[fabric.GUID][]fabric.GUID
 	bundleAt map[fabric.GUID][]int
 	hostAt   map[fabric.GUID][]*host
 }
@@ -103,6 +107,7 @@ func (g *graph) addHost(n *fabric.Node, byName map[string]*host) {
 	}
 	h.nodes = append(h.nodes, n.GUID)
 	h.notes = append(h.notes, g.notes[n.GUID]...)
+	h.lost = worst(g.notes[n.GUID]) == Lost && (len(h.nodes) == 1 || h.lost)
 	g.hostOf[n.GUID] = h
 }
 
@@ -141,7 +146,9 @@ func (g *graph) cable(t *fabric.Topology, o Options, isSwitch map[fabric.GUID]bo
 				hb.at = append(hb.at, a)
 				g.attached[a]++
 			}
-			g.perHost[[2]fabric.GUID{hb.nodes[0], a}]++
+			if !hb.lost {
+				g.perHost[[2]fabric.GUID{hb.nodes[0], a}]++
+			}
 		case ha != nil && hb != nil && ha != hb:
 			ha.cables++
 			hb.cables++
@@ -154,6 +161,7 @@ func (g *graph) cable(t *fabric.Topology, o Options, isSwitch map[fabric.GUID]bo
 // rank gives every switch its distance from the leaves. A leaf is what hosts
 // hang on; a spine with only a management host on it is still a spine.
 func (g *graph) rank() {
+	defer g.emptyLeaves()
 	for _, part := range g.components(g.switches, func(fabric.GUID) bool { return true }) {
 		most := 0
 		for _, s := range part {
@@ -170,8 +178,12 @@ func (g *graph) rank() {
 				doubtful = append(doubtful, s)
 			}
 		}
+		busy := map[fabric.GUID]bool{}
+		for _, s := range queue {
+			busy[s] = true
+		}
 		for _, s := range doubtful {
-			if !slices.ContainsFunc(g.next[s], func(n fabric.GUID) bool { return slices.Contains(queue[:len(queue):len(queue)], n) }) {
+			if !slices.ContainsFunc(g.next[s], func(n fabric.GUID) bool { return busy[n] }) {
 				g.tier[s] = 0
 				queue = append(queue, s)
 			}
@@ -202,10 +214,12 @@ func (g *graph) components(list []fabric.GUID, keep func(fabric.GUID) bool) [][]
 		out = append(out, nil)
 		piece[start] = id
 		for queue := []fabric.GUID{start}; len(queue) > 0; queue = queue[1:] {
-			for _, n := range g.next[queue[0]] {
-				if _, seen := piece[n]; !seen && keep(n) {
-					piece[n] = id
-					queue = append(queue, n)
+			for _, near := range [...][]fabric.GUID{g.next[queue[0]], g.mates[queue[0]]} {
+				for _, n := range near {
+					if _, seen := piece[n]; !seen && keep(n) {
+						piece[n] = id
+						queue = append(queue, n)
+					}
 				}
 			}
 		}
@@ -216,6 +230,30 @@ func (g *graph) components(list []fabric.GUID, keep func(fabric.GUID) bool) [][]
 		}
 	}
 	return out
+}
+
+// emptyLeaves lowers the switches that stand above spines but have the names of
+// leaves: leaves that wait for their hosts look like cores by their cables.
+func (g *graph) emptyLeaves() {
+	stems := map[string][3]bool{}
+	for _, s := range g.switches {
+		seen := stems[stem(g.names.Of(s))]
+		seen[min(g.tier[s], 2)] = true
+		stems[stem(g.names.Of(s))] = seen
+	}
+	for _, s := range g.switches {
+		if seen := stems[stem(g.names.Of(s))]; g.tier[s] > 1 && g.attached[s] == 0 && seen[0] && !seen[1] {
+			g.tier[s] = 0
+		}
+	}
+}
+
+// stem is a name up to its first digit.
+func stem(name string) string {
+	if i := strings.IndexAny(name, "0123456789"); i >= 0 {
+		return name[:i]
+	}
+	return name
 }
 
 func (g *graph) tierCounts() []int {

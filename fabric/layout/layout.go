@@ -76,6 +76,8 @@ type Row struct {
 	Point
 	Text string
 	Mark Mark
+	// More is set when the row goes on with the one before.
+	More bool
 }
 
 // Box is one rectangle with text. X and Y are its upper left corner.
@@ -84,7 +86,8 @@ type Box struct {
 	Tier       int
 	Title, Sub string
 	Rows       []Row
-	Mark       Mark
+	// Mark is that of the switch itself, Inside the worst of what the rows tell.
+	Mark, Inside Mark
 	// Nodes are all nodes that the box stands for.
 	Nodes      []fabric.GUID
 	X, Y, W, H float64

@@ -8,7 +8,7 @@ import (
 )
 
 // rows draws every switch: one row per tier, each leaf with its hosts in a
-// panel under it, hosts on several leaves in a last row.
+// panel under it.
 func (p *placer) rows() {
 	under := map[fabric.GUID]*group{}
 	var above, below, alone []*group
@@ -42,37 +42,40 @@ func (p *placer) rows() {
 			panels = append(panels, panel)
 		}
 	}
-	single := p.alone(alone)
-	lows, highs := p.panels(below), p.panels(above)
+	columns := make([]column, 0, len(leaves))
+	for k, i := range leaves {
+		columns = append(columns, column{leaf: i, panel: panels[k]})
+	}
+	columns = p.between(columns, below)
+	for _, i := range p.alone(alone) {
+		columns = append(columns, column{leaf: i, panel: -1})
+	}
+	highs := p.panels(above)
 
-	// The columns of the leaf row are as wide as a leaf or its panel.
-	widths := make([]float64, 0, len(leaves)+len(single))
-	for k, i := range leaves {
-		w := p.Boxes[i].W
-		if panels[k] >= 0 {
-			w = max(w, p.Boxes[panels[k]].W)
-		}
-		widths = append(widths, w)
-	}
-	for _, i := range single {
-		widths = append(widths, p.Boxes[i].W)
-	}
-	total := max(p.need(switchRows...), p.need(lows, highs), sum(widths)+gapX*float64(len(widths)))
-	centers := spread(widths, total)
-	for k, i := range leaves {
-		p.centerAt(i, centers[k])
-		if panels[k] >= 0 {
-			p.centerAt(panels[k], centers[k])
+	widths := make([]float64, len(columns))
+	for k, c := range columns {
+		for _, i := range [...]int{c.leaf, c.panel} {
+			if i >= 0 {
+				widths[k] = max(widths[k], p.Boxes[i].W)
+			}
 		}
 	}
-	for k, i := range single {
-		p.centerAt(i, centers[len(leaves)+k])
+	total := max(p.need(switchRows...), p.need(highs), sum(widths)+gapX*float64(len(widths)))
+	var row []int
+	for k, x := range spread(widths, total) {
+		for _, i := range [...]int{columns[k].leaf, columns[k].panel} {
+			if i >= 0 {
+				p.centerAt(i, x)
+			}
+		}
+		if columns[k].leaf >= 0 {
+			row = append(row, columns[k].leaf)
+		}
 	}
 	for tier := 1; tier <= top; tier++ {
 		p.byNeighbours(switchRows[tier])
 		p.spreadRow(switchRows[tier], total)
 	}
-	p.nearSwitches(lows, below, total)
 	p.nearSwitches(highs, above, total)
 
 	y := 0.0
@@ -82,15 +85,38 @@ func (p *placer) rows() {
 	for tier := top; tier > 0; tier-- {
 		y = p.stack(switchRows[tier], y) + rowGap
 	}
-	bottom := p.stack(append(slices.Clone(leaves), single...), y)
-	for k, i := range panels {
-		if i >= 0 {
-			p.Boxes[i].Y = y + p.Boxes[leaves[k]].H + panelGap
-			bottom = max(bottom, p.Boxes[i].Y+p.Boxes[i].H)
+	bottom := p.stack(row, y) + panelGap
+	if len(below) > 0 {
+		bottom += rowGap - panelGap
+	}
+	for _, c := range columns {
+		if c.panel >= 0 {
+			p.Boxes[c.panel].Y = bottom
 		}
 	}
-	p.stack(lows, bottom+rowGap)
 	p.rowEdges(under, above, below)
+}
+
+// column is one place in the leaf row: a leaf with its panel of hosts, or only
+// one of the two.
+type column struct{ leaf, panel int }
+
+// between puts the panels of hosts on several switches into columns of their
+// own, in the middle of those switches, so that their cables cross no panel.
+func (p *placer) between(columns []column, groups []*group) []column {
+	for _, gr := range groups {
+		last, mean, n := 0, 0.0, 0.0
+		for k, c := range columns {
+			if c.leaf >= 0 && slices.Contains(gr.at, p.Boxes[c.leaf].Nodes[0]) {
+				mean, n = mean+float64(k), n+1
+			}
+		}
+		if n > 0 {
+			last = int(mean/n) + 1
+		}
+		columns = slices.Insert(columns, last, column{leaf: -1, panel: p.add(p.hostBox(gr.hosts))})
+	}
+	return columns
 }
 
 // alone makes boxes for hosts without a switch, those cabled to each other side
