@@ -317,7 +317,7 @@ func TestCablePull(t *testing.T) {
 	l := needLab(t)
 	link := func() string {
 		for _, line := range strings.Split(mustSSH(t, l, "node001", "iblinkinfo -l"), "\n") {
-			if strings.Contains(line, `"node006 HCA-1"`) && strings.Contains(line, `"leaf02"`) {
+			if strings.Contains(line, `node006 HCA-1"`) && strings.Contains(line, `"leaf02"`) {
 				return line
 			}
 		}
@@ -359,7 +359,7 @@ func TestReboot(t *testing.T) {
 	l := needLab(t)
 	for _, c := range []struct{ host, how string }{{"node003", "fault"}, {"node005", "ssh"}, {"node008", "fault"}} {
 		t.Run(c.host, func(t *testing.T) {
-			state := mustSSH(t, l, c.host, "echo kept > /root/kept; echo gone > /tmp/gone; cat /proc/sys/kernel/random/boot_id; sleep 1000 </dev/null >/dev/null 2>&1 &")
+			state := mustSSH(t, l, c.host, "sh -c 'echo kept > /root/kept; echo gone > /tmp/gone; cat /proc/sys/kernel/random/boot_id; sleep 1000 </dev/null >/dev/null 2>&1 &'")
 			if c.how == "ssh" {
 				sshTo(l, c.host, "root", "reboot; sleep 20") // cut off by the reboot
 			} else {
