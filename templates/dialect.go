@@ -111,3 +111,18 @@ func (d Dialect) clock(t time.Time) markup {
 	}
 	return markup(fmt.Sprintf("<!date^%d^{time_secs}|%s>", t.Unix(), plain))
 }
+
+// Escape makes text of others fit for the dialect, on one line.
+func (d Dialect) Escape(v any) string { return string(d.esc(v)) }
+
+// Code sets a name or value of a machine.
+func (d Dialect) Code(v any) string { return string(d.code(v)) }
+
+// Pre sets several lines as they are.
+func (d Dialect) Pre(v any) string { return string(d.pre(v)) }
+
+// Mention names a person; see the template function of that name.
+func (d Dialect) Mention(id, name string) string { return string(d.mention(id, name)) }
+
+// Date gives a moment in the reader's time zone.
+func (d Dialect) Date(t time.Time) string { return string(d.date(t)) }
