@@ -63,3 +63,9 @@ func (h *Hosts) Resolve(_ context.Context, expr fabric.HostExpr) ([]string, erro
 	}
 	return set.Names(), nil
 }
+
+// SealPlan sets the plan's hash. Computes only.
+func (h *Hosts) SealPlan(_ context.Context, p Plan) (Plan, error) {
+	err := p.Seal()
+	return p, err
+}
