@@ -179,6 +179,20 @@ func (h *Hosts) askSM(ctx context.Context, from Vantage, lid fabric.LID) (*fabri
 	return &sm, nil
 }
 
+// smPorts asks the subnet administrator for all ports with an SM. Without one
+// there is no list, which is trouble but no error.
+func (h *Hosts) smPorts(ctx context.Context, from Vantage) ([]fabric.LID, string, error) {
+	res, err := h.look(ctx, from.Host, madWithin, from.tool("saquery", "-s")...)
+	if err != nil {
+		return nil, "", err
+	}
+	rep, err := parse.SAQuery(bytes.NewReader(append(res.Stdout, res.Stderr...)))
+	if err != nil || len(rep.SMPorts) == 0 {
+		return nil, "the subnet administrator does not answer, so managers that are not master may be missing", nil
+	}
+	return rep.SMPorts, "", nil
+}
+
 func (h *Hosts) nodeDescription(ctx context.Context, from Vantage, lid fabric.LID) string {
 	res, err := h.look(ctx, from.Host, madWithin, from.tool("smpquery", "nodedesc", fmt.Sprint(uint16(lid)))...)
 	if err != nil {

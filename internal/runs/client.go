@@ -14,14 +14,20 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/fabricbot/fabricbot/activities"
-	"github.com/fabricbot/fabricbot/internal/inventory"
+	"github.com/fabricbot/fabricbot/fabric"
 	"github.com/fabricbot/fabricbot/workflows"
 )
+
+// Inventory is what the control word hosts shows.
+type Inventory interface {
+	fabric.HostSource
+	Info(host string) (activities.HostInfo, bool)
+}
 
 // Client starts, shows and steers runs.
 type Client struct {
 	Temporal  client.Client
-	Inventory *inventory.Inventory
+	Inventory Inventory
 	Cluster   string
 }
 

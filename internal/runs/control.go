@@ -81,7 +81,7 @@ func (c *Client) hosts(in workflows.HostsInput) (Reply, error) {
 			fmt.Fprintf(&b, "… and %d more\n", set.Len()-i)
 			break
 		}
-		h, _ := c.Inventory.Lookup(name)
+		h, _ := c.Inventory.Info(name)
 		fmt.Fprintf(&b, "%s rack %s leaf %s role %s\n", name, dash(h.Rack), dash(h.Leaf), dash(h.Role))
 	}
 	return Reply{Text: b.String()}, nil
