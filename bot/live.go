@@ -29,7 +29,7 @@ type Renderer struct {
 	// Typed gives a result its type back (workflows.Entry.Result); results
 	// stay decoded JSON objects where it is nil or fails.
 	Typed func(op string, result activities.Data) (any, error)
-	// TypedAbove is the number of hosts from which the approval of a dangerous
+	// TypedAbove is the number of hosts above which the approval of a dangerous
 	// operation must be typed instead of clicked.
 	TypedAbove int
 }
@@ -129,7 +129,7 @@ func effect(v activities.View) string {
 
 // mustType reports whether one click is too little for this plan.
 func (r Renderer) mustType(v activities.View) bool {
-	return v.Class == op.Dangerous.String() && v.Plan != nil && r.TypedAbove > 0 && len(v.Plan.Hosts()) >= r.TypedAbove
+	return v.Class == op.Dangerous.String() && v.Plan != nil && r.TypedAbove > 0 && len(v.Plan.Hosts()) > r.TypedAbove
 }
 
 // drawn renders blocks of one view and keeps the first error.

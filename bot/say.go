@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/fabricbot/fabricbot/activities"
 	"github.com/fabricbot/fabricbot/templates"
@@ -38,3 +39,6 @@ func short(run string) string {
 	}
 	return run
 }
+
+// moment is a date in the reader's own time zone.
+func moment(t time.Time) trusted { return trusted(templates.Slack.Date(t)) }
