@@ -11,13 +11,19 @@ import (
 
 // FindSMTrouble judges a survey against the inventory's plan. Computes only.
 func (h *Hosts) FindSMTrouble(_ context.Context, s SMSurvey) ([]Finding, error) {
-	planned := 0
+	return JudgeSMs(s, len(h.plannedSMs())), nil
+}
+
+// plannedSMs are the hosts that run a subnet manager by plan and are not in
+// maintenance.
+func (h *Hosts) plannedSMs() []string {
+	var planned []string
 	for _, n := range h.Site.Names() {
 		if info, ok := h.Site.Info(n); ok && info.Role == RoleSM && !info.Maintenance {
-			planned++
+			planned = append(planned, n)
 		}
 	}
-	return JudgeSMs(s, planned), nil
+	return planned
 }
 
 // Agreement is whom hosts in different places believe to be the master.

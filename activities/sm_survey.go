@@ -133,8 +133,8 @@ func (h *Hosts) SurveySMs(ctx context.Context, from Vantage) (SMSurvey, error) {
 // limit is over. Standbys count only when they are asked, so they are not
 // judged by it.
 func (h *Hosts) watchGrowth(ctx context.Context, s *SMSurvey) {
-	until := time.Now().Add(growthLimit)
-	for time.Now().Before(until) {
+	until := h.clock().Now().Add(growthLimit)
+	for h.clock().Now().Before(until) {
 		waiting := false
 		for i := range s.SMs {
 			waiting = waiting || s.SMs[i].State == fabric.SMMaster && !s.SMs[i].Growing
@@ -145,7 +145,7 @@ func (h *Hosts) watchGrowth(ctx context.Context, s *SMSurvey) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(growthPause):
+		case <-h.clock().After(growthPause):
 		}
 		for i := range s.SMs {
 			m := &s.SMs[i]

@@ -46,7 +46,7 @@
 //
 // # Figures
 //
-// Taken 2026-12-01 on two quiet cores (AMD or Intel server class, Go 1.26.8, ext4), stripped binary with one worker and
+// Taken 2026-12-01 on two quiet cores (AMD EPYC, Go 1.26.8, ext4), stripped binary with one worker and
 // the web UI in the same process, mutual TLS on:
 //
 //	first start of a directory            2.1 s (2 s of it until a new search attribute is known)

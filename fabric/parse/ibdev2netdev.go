@@ -62,6 +62,9 @@ func IBDev2Netdev(r io.Reader) (*IBDev2NetdevReport, error) {
 		}
 		rep.Map = append(rep.Map, row)
 	}
+	if s.n == 0 && s.err == nil {
+		rep.Error = "no RDMA device found: ibdev2netdev printed nothing"
+	}
 	return rep, rep.ended(s, rep.Rows > 0 || rep.Incomplete)
 }
 

@@ -30,23 +30,31 @@ func IBNetDiscover(r io.Reader) (*fabric.Topology, Trouble, error) {
 	}
 	top := fabric.NewTopology(p.nodes)
 	top.Generated, top.FromNode, top.FromPort = p.generated, p.fromNode, p.fromPort
-	if p.dangling || p.broken || p.Error != "" || !describesPeers(top) {
+	if p.dangling || p.broken || p.Error != "" || !whole(top) {
 		p.Incomplete = true
 	}
 	top.Incomplete = p.Incomplete
 	return top, p.Trouble, nil
 }
 
-// describesPeers reports whether both ends of every cable are in the text.
-func describesPeers(t *fabric.Topology) bool {
+// whole reports whether the text names both ends of every cable and a cable
+// for every node, as a finished discovery does; only an adapter that nothing
+// is plugged into stands alone.
+func whole(t *fabric.Topology) bool {
 	for i := range t.Nodes {
-		for _, port := range t.Nodes[i].Ports {
-			if port.PeerKnown && t.Node(port.Peer.Node) == nil {
-				return false
+		n := &t.Nodes[i]
+		if len(n.Ports) == 0 && (len(t.Nodes) > 1 || n.Type != fabric.NodeCA) {
+			return false
+		}
+		for j := range n.Ports {
+			if p := &n.Ports[j]; p.PeerKnown {
+				if end := t.Port(p.Peer); end == nil || !end.PeerKnown {
+					return false
+				}
 			}
 		}
 	}
-	return true
+	return len(t.Nodes) > 0
 }
 
 // discovery is the state while reading. The ports of the node being read are
@@ -215,8 +223,8 @@ func (p *discovery) port(line []byte) {
 	_, remark, ok = lastQuoted(remark)
 	_, rate := numberAfter(remark, "lid ")
 	port.Width, port.Speed = linkRate(blank(rate))
-	if !ok || port.Width == 0 {
-		p.broken = true
+	if !ok || port.Width == 0 || port.Speed == fabric.SpeedUnknown && p.lines.open {
+		p.broken = true // "4xH" at the very end is not a new speed
 	}
 	p.ports = append(p.ports, port)
 }

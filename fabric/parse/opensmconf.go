@@ -31,7 +31,7 @@ func OpenSMConf(r io.Reader) (*OpenSMConfReport, error) {
 	s := newLines(r)
 	rep := &OpenSMConfReport{Settings: Fields{}}
 	seen := map[string]bool{}
-	comments := false
+	comments, bad := false, 0
 	for line, ok := s.text(); ok; line, ok = s.text() {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "#") {
@@ -45,6 +45,7 @@ func OpenSMConf(r io.Reader) (*OpenSMConfReport, error) {
 		if !isSettingName(name) {
 			if line != "" && !rep.complained(line) {
 				rep.Incomplete = true
+				bad++
 			}
 			continue
 		}
@@ -62,7 +63,7 @@ func OpenSMConf(r io.Reader) (*OpenSMConfReport, error) {
 		rep.Lines = append(rep.Lines, s.n)
 	}
 	rep.Count = len(rep.Settings)
-	return rep, rep.ended(s, rep.Count > 0 || comments)
+	return rep, rep.ended(s, rep.Count > bad || comments && bad == 0)
 }
 
 var _ = tool(OpenSMConf, "opensm.conf")

@@ -59,10 +59,9 @@ func SAQuery(r io.Reader) (*SAQueryReport, error) {
 	for line, ok := s.text(); ok; line, ok = s.text() {
 		trimmed := strings.TrimSpace(line)
 		if kind, isRecord := strings.CutSuffix(line, " dump:"); isRecord && line == trimmed {
-			rep.List = append(rep.List, SARecord{Kind: strings.TrimSuffix(strings.TrimSuffix(kind, " group"), " member"), Fields: Fields{}})
-			if strings.HasSuffix(kind, " member") {
-				rep.List[len(rep.List)-1].Kind = kind
-			}
+			// "MCMemberRecord group" is a multicast group; "… member" is one
+			// port's membership and stays in the list.
+			rep.List = append(rep.List, SARecord{Kind: strings.TrimSuffix(kind, " group"), Fields: Fields{}})
 			known = true
 			continue
 		}

@@ -1,7 +1,6 @@
 package strictyaml
 
 import (
-	"bytes"
 	"encoding"
 	"errors"
 	"fmt"
@@ -53,7 +52,21 @@ func Parse(name string, text []byte) (*Document, error) {
 		}
 		doc.root = d.Body
 	}
-	return doc, nil
+	if doc.root == nil {
+		return doc, nil
+	}
+	return doc, doc.checkAliases()
+}
+
+// DecodeLoosely is Decode for files that are not ours: keys that into does not have are passed over.
+func (d *Document) DecodeLoosely(into any) error {
+	if d.root == nil {
+		return nil
+	}
+	if err := yaml.NodeToValue(d.root, into); err != nil {
+		return place(d.name, err)
+	}
+	return nil
 }
 
 // Decode fills the struct that into points to. Keys that the struct does not have are refused; what the file leaves out keeps the
@@ -100,7 +113,7 @@ func (d *Document) fail(at *token.Token, format string, args ...any) error {
 	return e
 }
 
-// place turns an error of the YAML library into one of ours, without the excerpt of the source that it would print.
+// place turns an error of the YAML library into an *Error, without the excerpt of the source that it would print.
 func place(name string, err error) error {
 	var located yaml.Error
 	if !errors.As(err, &located) {
@@ -230,47 +243,4 @@ func keyOf(field reflect.StructField) string {
 		return strings.ToLower(field.Name)
 	}
 	return name
-}
-
-// Keys lists the paths of all keys a struct has, with dots between them; what is inside lists and maps is left out.
-func Keys(of any) []string {
-	var paths []string
-	var walk func(prefix string, t reflect.Type)
-	walk = func(prefix string, t reflect.Type) {
-		for t.Kind() == reflect.Pointer {
-			t = t.Elem()
-		}
-		if t.Kind() != reflect.Struct || reflect.PointerTo(t).Implements(textUnmarshaler) {
-			paths = append(paths, prefix)
-			return
-		}
-		for field := range fieldsOf(t) {
-			walk(strings.TrimPrefix(prefix+"."+keyOf(field), "."), field.Type)
-		}
-	}
-	walk("", reflect.TypeOf(of))
-	return paths
-}
-
-// Has says whether the file gives a value at path.
-func (d *Document) Has(path string) bool {
-	if d.root == nil {
-		return false
-	}
-	selector, err := yaml.PathString("$." + path)
-	if err != nil {
-		return false
-	}
-	node, err := selector.FilterNode(d.root)
-	return err == nil && node != nil
-}
-
-// Marshal writes value as YAML, for files that are made for people to edit.
-func Marshal(value any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := yaml.NewEncoder(&b, yaml.Indent(2), yaml.IndentSequence(true))
-	if err := encoder.Encode(value); err != nil {
-		return nil, fmt.Errorf("writing YAML: %w", err)
-	}
-	return b.Bytes(), nil
 }

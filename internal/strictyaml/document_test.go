@@ -64,6 +64,8 @@ func TestMistakes(t *testing.T) {
 		{"bad_class", "class: harmless\n", "unknown operation class"},
 		{"syntax", "name: [a\n", "f.yaml:1:"},
 		{"two_documents", "name: a\n---\nname: b\n", "f.yaml:3:5: a second document"},
+		{"bomb", "a: &a [x]\nb: &b [*a, *a]\n", "f.yaml:2:8: an alias inside an anchor"},
+		{"many_aliases", "a: &a x\nb: [" + strings.Repeat("*a, ", 101) + "]\n", "101 aliases, at most 100"},
 		{"only_text", "hello\n", "f.yaml:1:1: keys and values are expected here"},
 	}
 	for _, tt := range tests {
