@@ -45,6 +45,13 @@ func (s *seen) first(key string, now time.Time) bool {
 	return true
 }
 
+// forget makes a key new again.
+func (s *seen) forget(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.keys, key)
+}
+
 // job is work that follows an acknowledgement.
 type job struct {
 	what string

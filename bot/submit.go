@@ -24,6 +24,7 @@ func (b *Bot) submit(ctx context.Context, cb slack.InteractionCallback) (answer 
 	quick, cancel := context.WithTimeout(ctx, judgeWithin)
 	defer cancel()
 	wrong := func(text string) *slack.ViewSubmissionResponse {
+		b.seen.forget(clickKey(cb)) // the same form may be sent again
 		return slack.NewErrorsViewSubmissionResponse(map[string]string{inputBlock: fitPlain(text, 300)})
 	}
 	if err := b.admitClick(quick, cb); err != nil {

@@ -52,12 +52,12 @@ func stepIcon(state any) string {
 
 func severityIcon(severity any) string {
 	switch strings.ToLower(fmt.Sprint(severity)) {
-	case "critical", "error", "bad", "failed":
+	case "fail", "critical", "error":
 		return "❌"
-	case "warning", "warn", "degraded":
+	case "warn", "warning":
 		return "⚠"
-	case "ok", "good":
-		return "✅"
+	case "unknown":
+		return "❔"
 	}
 	return "•"
 }
