@@ -107,6 +107,7 @@ func (b *builder) end(node, port, peer, peerPort int) {
 		n.Ports = n.Ports[:0]
 	}
 	p.Width, p.Speed, p.PeerKnown = 4, fabric.HDR, true
+	p.PeerType = b.nodes[peer].Type
 	p.Peer = fabric.PortRef{Node: b.nodes[peer].GUID, Port: fabric.PortNum(peerPort)}
 	n.Ports = append(n.Ports, p)
 }

@@ -72,20 +72,23 @@ var _ = tool(IBDev2Netdev, "ibdev2netdev", "ibdev2netdev -v")
 
 func netdevRow(left, right string) (NetdevRow, bool) {
 	var row NetdevRow
-	netdev, state, ok := strings.Cut(right, " (")
-	if !ok {
+	open := strings.LastIndexByte(right, '(')
+	if open < 0 {
 		return row, false
 	}
-	row.Netdev, row.NetdevState = strings.TrimSpace(netdev), strings.TrimRight(state, ") ")
+	// A port without an interface is printed as "()".
+	row.Netdev, row.NetdevState = strings.TrimSpace(right[:open]), strings.TrimRight(right[open+1:], ") ")
 	at := strings.LastIndex(left, " port ")
 	if at < 0 {
 		return row, false
 	}
 	head, tail := strings.TrimSpace(left[:at]), strings.TrimSpace(left[at+len(" port "):])
 	number, ibState, _ := strings.Cut(tail, " ")
-	if row.Port, ok = smallNumber(number); !ok {
+	port, ok := smallNumber(number)
+	if !ok {
 		return row, false
 	}
+	row.Port = port
 	if isDeviceName(head) {
 		row.Device = head
 		return row, true

@@ -12,8 +12,20 @@ import (
 // or with -g or -f: a block of vendid=, devid=, sysimgguid= and switchguid=,
 // caguid= or rtguid= lines, the node's line, and a line per connected port.
 // Incomplete is set when the text ends in the middle, names nodes it does not
-// describe, or holds the tool's complaints; the Trouble says which.
-func IBNetDiscover(r io.Reader) (*fabric.Topology, Trouble, error) {
+// describe, or holds an error of the tool. A failure without any node is a
+// *ToolError.
+func IBNetDiscover(r io.Reader) (*fabric.Topology, error) {
+	top, trouble, err := discover(r)
+	if err == nil && len(top.Nodes) == 0 {
+		err = trouble.Failed()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return top, nil
+}
+
+func discover(r io.Reader) (*fabric.Topology, Trouble, error) {
 	p := discovery{lines: newLines(r)}
 	for {
 		line, ok := p.lines.next()
@@ -151,7 +163,7 @@ func (p *discovery) node(line []byte) bool {
 	if !ok {
 		return false
 	}
-	id, rest, ok := nodeID(blank(rest))
+	id, _, rest, ok := nodeID(blank(rest))
 	if !ok {
 		p.broken = true
 		return true
@@ -201,7 +213,7 @@ func (p *discovery) port(line []byte) {
 		return
 	}
 	port.GUID = guidInParens(rest[:open])
-	peer, rest, ok := nodeID(rest[open:])
+	peer, peerType, rest, ok := nodeID(rest[open:])
 	if !ok {
 		p.broken = true
 		return
@@ -214,6 +226,7 @@ func (p *discovery) port(line []byte) {
 		return
 	}
 	port.Peer, port.PeerKnown = fabric.PortRef{Node: peer, Port: fabric.PortNum(peerNum)}, true
+	port.PeerType = peerType
 	remark := rest[hash+1:]
 	if name := bytes.IndexByte(remark, '"'); name > 0 {
 		lid, tail := numberAfter(remark[:name], "lid ")

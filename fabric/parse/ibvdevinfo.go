@@ -75,7 +75,7 @@ func IBVDevInfo(r io.Reader) (*IBVDevInfoReport, error) {
 var _ = tool(IBVDevInfo, "ibv_devinfo", "ibv_devinfo -v")
 
 func (rep *IBVDevInfoReport) count() {
-	rep.NumHCAs, rep.Complete = len(rep.HCAs), true
+	rep.NumHCAs, rep.Complete = len(rep.HCAs), len(rep.HCAs) > 0
 	for _, h := range rep.HCAs {
 		whole := h.PortCount != nil && *h.PortCount == len(h.Ports)
 		for _, p := range h.Ports {

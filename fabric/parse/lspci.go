@@ -89,7 +89,10 @@ func LSPCI(r io.Reader) (*LSPCIReport, error) {
 	}
 	rep.summarise()
 	if s.n == 0 && s.err == nil {
-		rep.NoneListed, rep.Error = true, "no matching PCI function found: lspci printed nothing"
+		rep.NoneListed, rep.Class, rep.Error = true, "no_devices", "no matching PCI function found: lspci printed nothing"
+	}
+	if rep.Error != "" {
+		rep.Outcome = "failure"
 	}
 	return rep, rep.ended(s, known)
 }
@@ -176,14 +179,20 @@ func pciHeadline(line string) (PCIFunction, bool) {
 	if i := strings.LastIndex(class, " ["); i >= 0 && strings.HasSuffix(class, "]") {
 		f.PCIClass, f.ClassID = class[:i], strings.Trim(class[i+1:], "[]")
 	}
+	if vendor, dev, ok := strings.Cut(device, ":"); ok && isHex(class) && len(class) == 4 && len(dev) >= 4 { // lspci -n
+		f.ClassID, f.VendorID, f.DeviceID = class, strings.TrimSpace(vendor), dev[:4]
+		if name, ok := pciClasses[class]; ok {
+			f.PCIClass = name
+		}
+	}
 	if rev, ok := between(device, "(rev ", ")"); ok {
 		f.Rev = rev
 	}
 	for at := strings.LastIndexByte(device, '['); at >= 0; at = strings.LastIndexByte(device[:at], '[') {
-		id, _, _ := strings.Cut(device[at+1:], "]")
-		if vendor, dev, ok := strings.Cut(id, ":"); ok && len(vendor) == 4 && len(dev) == 4 {
+		id, rest, closed := strings.Cut(device[at+1:], "]")
+		if vendor, dev, ok := strings.Cut(id, ":"); ok && closed && len(vendor) == 4 && len(dev) == 4 {
 			f.VendorID, f.DeviceID = vendor, dev
-			f.Device = strings.TrimSpace(device[:at]) + strings.TrimSuffix(device[at+len(id)+2:], " ")
+			f.Device = strings.TrimSpace(device[:at]) + strings.TrimSuffix(rest, " ")
 			break
 		}
 	}
@@ -191,6 +200,9 @@ func pciHeadline(line string) (PCIFunction, bool) {
 	f.FlashRecovery = strings.Contains(device, "Flash Recovery")
 	return f, true
 }
+
+// pciClasses names the classes of network adapters as pci.ids does.
+var pciClasses = map[string]string{"0200": "Ethernet controller", "0207": "Infiniband controller", "0280": "Network controller"}
 
 // isBDF accepts bus:device.function with an optional domain of 4 to 8 digits.
 func isBDF(s string) bool {

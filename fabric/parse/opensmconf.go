@@ -19,6 +19,16 @@ type OpenSMConfReport struct {
 	Secrets []string `json:"secrets,omitempty"`
 }
 
+// Get returns the value that counts for a name: the last.
+func (rep *OpenSMConfReport) Get(name string) (string, bool) {
+	for i := len(rep.Settings) - 1; i >= 0; i-- {
+		if rep.Settings[i].Name == name {
+			return rep.Settings[i].Value, true
+		}
+	}
+	return "", false
+}
+
 // secretSettings hold keys that let their owner program the fabric (opensm
 // 3.3.24, osm_subnet.c, option table). A value of zero is no secret.
 var secretSettings = map[string]bool{

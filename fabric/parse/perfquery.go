@@ -40,6 +40,9 @@ func PerfQuery(r io.Reader) (*PerfQueryReport, error) {
 			}
 		}
 		_, last := c.Fields.Get("PortRcvPkts")
+		if _, old := c.Fields.Get("RcvPkts"); old { // its name before infiniband-diags 1.6
+			last = true
+		}
 		if (strings.HasSuffix(c.Kind, "counters") && strings.HasPrefix(c.Kind, "Port ") || c.Kind == "") && !last {
 			rep.Complete = false
 		}

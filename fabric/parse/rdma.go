@@ -34,10 +34,10 @@ type RDMALink struct {
 func RDMALinks(r io.Reader) (*RDMALinkReport, error) {
 	s := newLines(r)
 	rep := &RDMALinkReport{Links: []RDMALink{}}
-	for line, ok := s.text(); ok; line, ok = s.text() {
-		device, port, pairs, ok := rdmaPort(strings.Fields(line))
+	rows := rdmaRows(s, &rep.Trouble)
+	for _, words := range rows {
+		device, port, pairs, ok := rdmaPort(words)
 		if !ok {
-			rep.complained(line)
 			continue
 		}
 		l := RDMALink{Device: device, Port: port}
@@ -67,7 +67,7 @@ func RDMALinks(r io.Reader) (*RDMALinkReport, error) {
 	if s.n == 0 && s.err == nil {
 		rep.Error = "no RDMA device found: rdma printed nothing"
 	}
-	return rep, rep.ended(s, len(rep.Links) > 0)
+	return rep, rep.ended(s, len(rep.Links) > 0 || len(rows) > 0 && len(rows[0]) == 0)
 }
 
 var _ = tool(RDMALinks, "rdma link")
@@ -129,10 +129,11 @@ func RDMAResources(r io.Reader) (*RDMAResReport, error) {
 	s := newLines(r)
 	rep := &RDMAResReport{Devices: []string{}, Rows: []RDMAResource{}}
 	states := map[string]bool{}
-	for line, ok := s.text(); ok; line, ok = s.text() {
-		row, ok := rdmaResource(strings.Fields(line))
+	empty := false
+	for _, words := range rdmaRows(s, &rep.Trouble) {
+		row, ok := rdmaResource(words)
 		if !ok {
-			rep.complained(line)
+			empty = empty || len(words) == 0
 			continue
 		}
 		rep.Rows = append(rep.Rows, row)
@@ -148,7 +149,7 @@ func RDMAResources(r io.Reader) (*RDMAResReport, error) {
 	if len(states) != 1 {
 		rep.AllState = ""
 	}
-	return rep, rep.ended(s, len(rep.Rows) > 0)
+	return rep, rep.ended(s, len(rep.Rows) > 0 || empty)
 }
 
 var _ = tool(RDMAResources, "rdma res", "rdma resource")

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"errors"
 	"reflect"
 	"runtime"
 	"strings"
@@ -24,7 +25,7 @@ func fatTreeText(tb testing.TB, hosts int) (*fabric.Topology, []byte) {
 func TestTopologySurvivesItsText(t *testing.T) {
 	for _, hosts := range []int{1, 20, 401} {
 		want, text := fatTreeText(t, hosts)
-		got, _, err := IBNetDiscover(bytes.NewReader(text))
+		got, err := IBNetDiscover(bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +47,7 @@ func TestTopologySurvivesItsText(t *testing.T) {
 func TestEveryCutIsNoticed(t *testing.T) {
 	_, text := fatTreeText(t, 21)
 	for at := 0; at < len(text)-1; at += 97 {
-		top, _, err := IBNetDiscover(bytes.NewReader(text[:at]))
+		top, err := IBNetDiscover(bytes.NewReader(text[:at]))
 		if err == nil && !top.Incomplete {
 			t.Errorf("the first %d of %d bytes passed as a whole topology", at, len(text))
 		}
@@ -60,7 +61,7 @@ func TestIBNetDiscoverMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	top, _, err := IBNetDiscover(bytes.NewReader(text))
+	top, err := IBNetDiscover(bytes.NewReader(text))
 	runtime.ReadMemStats(&after)
 	if err != nil {
 		t.Fatal(err)
@@ -71,9 +72,17 @@ func TestIBNetDiscoverMemory(t *testing.T) {
 	runtime.KeepAlive(top)
 }
 
+func TestFailureIsNoEmptyFabric(t *testing.T) {
+	var failure *ToolError
+	top, err := IBNetDiscover(strings.NewReader("ibnetdiscover: iberror: failed: can't init UMAD library\n"))
+	if top != nil || !errors.As(err, &failure) || failure.Reason != "can't init UMAD library" {
+		t.Errorf("got %v, %v", top, err)
+	}
+}
+
 func TestPartialTopologyIsStillUseful(t *testing.T) {
 	text := "vendid=0x2c9\ndevid=0xd2f0\nswitchguid=0x20(20)\nSwitch\t41 \"S-0000000000000020\"\t\t# \"leaf\" base port 0 lid 2 lmc 0\n[1]\t\"H-0000000000000010\"[1](10) \t\t# \"n1\" lid 9 4xHDR\n[2]\t\"H-00000"
-	top, _, err := IBNetDiscover(strings.NewReader(text))
+	top, err := IBNetDiscover(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +97,7 @@ func BenchmarkIBNetDiscover(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := IBNetDiscover(bytes.NewReader(text)); err != nil {
+		if _, err := IBNetDiscover(bytes.NewReader(text)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -49,10 +49,14 @@ type Decision struct {
 	BreakGlass bool
 }
 
-// Need is whose approval an operation needs.
+// Need is whose approval an operation needs: Count different people, at least 1, of those named in one way or another.
 type Need struct {
-	Count int      // different people, at least 1
-	Who   []string // ids as in the policy
+	Count  int
+	Users  []Person
+	Groups []string // Slack user groups whose members may
+	Team   bool     // every user of the site's own team may
+
+	who []string // as the policy has it
 }
 
 // Access decides by one policy for one Slack team. It is safe for concurrent use.
@@ -104,10 +108,27 @@ func (a *Access) Approval(operation string, class op.Class) (need Need, ok bool)
 	}
 	for _, approvers := range a.policy.Approvers {
 		if matches(approvers.Operations, operation) {
-			return Need{Count: max(1, approvers.Count), Who: slices.Clone(approvers.Who)}, true
+			return a.need(approvers), true
 		}
 	}
 	return Need{}, false
+}
+
+func (a *Access) need(approvers Approvers) Need {
+	need := Need{Count: max(1, approvers.Count), who: approvers.Who}
+	for _, id := range approvers.Who {
+		switch {
+		case id == everyone:
+			need.Team = true
+		case groupID.MatchString(id):
+			need.Groups = append(need.Groups, id)
+		case userID.MatchString(id):
+			need.Users = append(need.Users, Person(a.team+":"+id))
+		default:
+			need.Users = append(need.Users, Person(id))
+		}
+	}
+	return need
 }
 
 func (a *Access) decideStart(ctx context.Context, who Person, what Action) Decision {
@@ -153,7 +174,7 @@ func (a *Access) decideApprove(ctx context.Context, who Person, what Action) Dec
 	if !ok {
 		return deny("nobody is named who may approve %s; add it under access.approvers", what.Operation)
 	}
-	member, err := a.includes(ctx, need.Who, who)
+	member, err := a.includes(ctx, need.who, who)
 	if err != nil {
 		return deny("whether %s may approve %s is not known: %s", who, what.Operation, err)
 	}
@@ -188,7 +209,7 @@ func (a *Access) decideSteer(ctx context.Context, who Person, what Action) Decis
 		return started
 	}
 	if need, ok := a.Approval(what.Operation, what.Class); ok {
-		if member, err := a.includes(ctx, need.Who, who); err == nil && member {
+		if member, err := a.includes(ctx, need.who, who); err == nil && member {
 			return Decision{Allowed: true, Reason: fmt.Sprintf("%s is an approver of %s", who, what.Operation)}
 		}
 	}
@@ -197,7 +218,7 @@ func (a *Access) decideSteer(ctx context.Context, who Person, what Action) Decis
 
 func (r Rule) covers(class op.Class) bool {
 	if len(r.Classes) == 0 {
-		return !class.NeedsPlan()
+		return class == op.ReadOnly
 	}
 	return slices.Contains(r.Classes, class)
 }

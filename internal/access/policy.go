@@ -29,8 +29,8 @@ type Policy struct {
 type Rule struct {
 	// Operations are patterns of names; at least one is required.
 	Operations []string `yaml:"operations"`
-	// Classes narrows the rule to operations of these classes: control, read-only, changes, dangerous. Empty means control and
-	// read-only, so that the right to change things is always spelled out.
+	// Classes narrows the rule to operations of these classes: control, read-only, changes, dangerous. Empty means read-only, so
+	// that the right to change anything, be it only the bot's own state as unfreeze does, is always spelled out.
 	Classes []op.Class `yaml:"classes"`
 	// Channels narrows the rule to these Slack channels, by id. Empty means wherever the bot listens, and terminals.
 	Channels []string `yaml:"channels"`

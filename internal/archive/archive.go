@@ -40,7 +40,7 @@ type Archive struct {
 	packs time.Time     // when git's folder of packs last changed
 	head  plumbing.Hash // up to where entries has been read
 	list  []Entry       // oldest first
-	byRun map[string]int
+	byRun map[runKey]int
 	byID  map[ID]int
 }
 
@@ -60,7 +60,7 @@ func Open(ctx context.Context, dir string, options Options) (*Archive, error) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	a := &Archive{dir: dir, redact: options.Redact, now: options.Now, byRun: map[string]int{}, byID: map[ID]int{}}
+	a := &Archive{dir: dir, redact: options.Redact, now: options.Now, byRun: map[runKey]int{}, byID: map[ID]int{}}
 	for _, sub := range []string{"tmp", "blobs"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o750); err != nil {
 			return nil, fmt.Errorf("opening archive %s: %w", dir, err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -80,7 +79,7 @@ func TestCommitAndRead(t *testing.T) {
 		if last, err := a.Last("config", "ib0"); err != nil || last != other {
 			t.Errorf("got last %v, error %v, want %v", last, err, other)
 		}
-		if entry, err := a.OfRun("run-3"); err != nil || entry != second {
+		if entry, err := a.Find("topology", "", "run-3"); err != nil || entry != second {
 			t.Errorf("got %v, error %v, want %v", entry, err, second)
 		}
 	}
@@ -89,7 +88,7 @@ func TestCommitAndRead(t *testing.T) {
 		"entry":   func() error { _, err := a.At("0123456789"); return err }(),
 		"short":   func() error { _, err := a.At(first.ID[:6]); return err }(),
 		"kind":    func() error { _, err := a.Last("none", ""); return err }(),
-		"run":     func() error { _, err := a.OfRun("none"); return err }(),
+		"run":     func() error { _, err := a.Find("", "", "none"); return err }(),
 		"outside": func() error { _, err := a.Read(second.ID, "../../config/ib0/opensm.conf"); return err }(),
 	} {
 		if !errors.Is(err, ErrNotFound) {
@@ -113,8 +112,39 @@ func TestOneCommitPerRun(t *testing.T) {
 	}
 	s := snapshot("run-1", "one\n")
 	s.Kind = "config"
-	if entry, err := a.Commit(t.Context(), s); err == nil {
-		t.Errorf("a run archived a second kind: %v", entry)
+	if entry := commit(t, a, s); entry == first || entry.Unchanged {
+		t.Errorf("another kind of the same run gave %v", entry)
+	}
+}
+
+func TestFind(t *testing.T) {
+	now := time.Date(2026, 11, 28, 22, 0, 0, 0, time.UTC)
+	a, err := Open(t.Context(), t.TempDir(), Options{Redact: bytes.Clone, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries []Entry
+	for i := range 3 {
+		entries = append(entries, commit(t, a, snapshot(fmt.Sprintf("run-%d", i), fmt.Sprintf("%d\n", i))))
+		now = now.AddDate(0, 0, 1)
+	}
+	for words, want := range map[string]int{
+		"last": 2, "run-0": 0, string(entries[1].ID): 1, string(entries[1].ID[:9]): 1, "2026-11-28": 0, "2026-11-29T21:59": 0,
+		"2026-11-29 22:00": 1, "2026-11-29T23:00:00+01:00": 1, "2027-01-01": 2,
+	} {
+		if got, err := a.Find("topology", "ib0", words); err != nil || got != entries[want] {
+			t.Errorf("%s: got %+v, error %v, want entry %d", words, got, err, want)
+		}
+	}
+	for _, words := range []string{"", "2026-11-27", "2026-13-01", "run-9", string(entries[1].ID[:6]), "yesterday"} {
+		if got, err := a.Find("topology", "ib0", words); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%q: got %+v, error %v, want that it is not in the archive", words, got, err)
+		}
+	}
+	for _, words := range []string{"last", "run-0", string(entries[1].ID), "2027-01-01"} {
+		if got, err := a.Find("config", "ib0", words); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s of another kind: got %+v, error %v", words, got, err)
+		}
 	}
 }
 
@@ -130,7 +160,7 @@ func TestTextsAreRedactedAndTrailersAreOurs(t *testing.T) {
 	if entry.Run != "run-1" || entry.Kind != "topology" || strings.Contains(entry.Title, "hunter2") {
 		t.Errorf("got %+v", entry)
 	}
-	if _, err := a.OfRun("run-9"); !errors.Is(err, ErrNotFound) {
+	if _, err := a.Find("", "", "run-9"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a run was forged in a message: error %v", err)
 	}
 }
@@ -213,58 +243,3 @@ func TestWaitForTheLockEnds(t *testing.T) {
 	unlock()
 	commit(t, a, snapshot("run-1", "one\n"))
 }
-
-func TestBlobs(t *testing.T) {
-	dir := t.TempDir()
-	a := open(t, dir)
-	content := bytes.Repeat([]byte{0, 1, 2}, 100_000)
-	id, err := a.PutBlob(bytes.NewReader(content))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, err := a.PutBlob(bytes.NewReader(content)); err != nil || again != id {
-		t.Errorf("the same content: got %s, error %v, want %s", again, err, id)
-	}
-	read := func() ([]byte, error) {
-		r, err := a.Blob(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		return io.ReadAll(r)
-	}
-	if got, err := read(); err != nil || !bytes.Equal(got, content) {
-		t.Errorf("got %d octets, error %v", len(got), err)
-	}
-	if err := os.Truncate(a.blobPath(id), 1000); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := read(); err == nil || !strings.Contains(err.Error(), "damaged") {
-		t.Errorf("a damaged blob: got error %v", err)
-	}
-	if _, err := a.PutBlob(bytes.NewReader(content)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := read(); err != nil {
-		t.Errorf("a mended blob: %v", err)
-	}
-	for _, bad := range []BlobID{"", "../../fabricbot.lock", id[:10], BlobID(strings.ToUpper(string(id)))} {
-		if _, err := a.Blob(bad); err == nil {
-			t.Errorf("blob %q was opened", bad)
-		}
-	}
-	if _, err := a.Blob(BlobID(strings.Repeat("0", 64))); !errors.Is(err, ErrNotFound) {
-		t.Errorf("got error %v, want that it is not in the archive", err)
-	}
-	broken := io.MultiReader(strings.NewReader("half"), errReader{})
-	if _, err := a.PutBlob(broken); err == nil {
-		t.Error("half a blob was kept")
-	}
-	if left, err := os.ReadDir(filepath.Join(dir, "tmp")); err != nil || len(left) != 0 {
-		t.Errorf("left over: %v, error %v", left, err)
-	}
-}
-
-type errReader struct{}
-
-func (errReader) Read([]byte) (int, error) { return 0, fmt.Errorf("the host went away") }

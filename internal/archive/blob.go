@@ -18,20 +18,21 @@ type BlobID string
 
 var blobID = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// PutBlob keeps everything r gives and returns its id. The same content is kept once. An error leaves nothing behind.
-func (a *Archive) PutBlob(r io.Reader) (BlobID, error) {
+// PutBlob keeps everything r gives and returns its id and its size in octets. The same content is kept once. An error leaves
+// nothing behind.
+func (a *Archive) PutBlob(r io.Reader) (id BlobID, size int64, err error) {
 	// The final name is the hash, so the content goes to a nameless place first.
 	file, err := os.CreateTemp(filepath.Join(a.dir, "tmp"), "blob-*")
 	if err != nil {
-		return "", fmt.Errorf("keeping a blob: %w", err)
+		return "", 0, fmt.Errorf("keeping a blob: %w", err)
 	}
 	sum := sha256.New()
-	_, err = io.Copy(io.MultiWriter(file, sum), r)
+	size, err = io.Copy(io.MultiWriter(file, sum), r)
 	if err == nil {
 		err = file.Sync()
 	}
 	err = errors.Join(err, file.Close())
-	id := BlobID(hex.EncodeToString(sum.Sum(nil)))
+	id = BlobID(hex.EncodeToString(sum.Sum(nil)))
 	if err == nil {
 		err = a.nameBlob(file.Name(), id)
 	}
@@ -39,9 +40,9 @@ func (a *Archive) PutBlob(r io.Reader) (BlobID, error) {
 		if gone := os.Remove(file.Name()); gone != nil && !errors.Is(gone, os.ErrNotExist) {
 			err = errors.Join(err, gone)
 		}
-		return "", fmt.Errorf("keeping a blob in %s: %w", a.dir, err)
+		return "", 0, fmt.Errorf("keeping a blob in %s: %w", a.dir, err)
 	}
-	return id, nil
+	return id, size, nil
 }
 
 func (a *Archive) nameBlob(from string, id BlobID) error {

@@ -30,7 +30,7 @@ const (
 
 // Snapshot is what a run wants to keep.
 type Snapshot struct {
-	Run    string            // id of the run; one run has one snapshot
+	Run    string            // id of the run; it has one snapshot of a kind and fabric
 	Kind   string            // such as topology: small letters, digits, hyphens
 	Fabric string            // such as ib0, likewise
 	Files  map[string][]byte // texts by path with slashes; they replace all files of the kind and fabric
@@ -43,8 +43,8 @@ var (
 	pathPart = regexp.MustCompile(`^[A-Za-z0-9_@+=,][A-Za-z0-9_@+=,.:\- ]*$`)
 )
 
-// Commit archives the snapshot durably and returns its entry. Calling it again for the same run returns the entry that is there,
-// whatever the files, so that a repeated activity does no harm. Files that did not change are recorded all the same, as
+// Commit archives the snapshot durably and returns its entry. Calling it again for the same run, kind and fabric returns the entry that
+// is there, whatever the files, so that a repeated activity does no harm. Files that did not change are recorded all the same, as
 // unchanged. The context bounds the wait for other processes.
 func (a *Archive) Commit(ctx context.Context, s Snapshot) (Entry, error) {
 	if err := s.check(); err != nil {
@@ -60,10 +60,7 @@ func (a *Archive) Commit(ctx context.Context, s Snapshot) (Entry, error) {
 	if err := a.refresh(); err != nil {
 		return Entry{}, err
 	}
-	if i, found := a.byRun[s.Run]; found {
-		if e := a.list[i]; e.Kind != s.Kind || e.Fabric != s.Fabric {
-			return Entry{}, fmt.Errorf("archiving %s of %s: run %s is archived already, as %s of %s", s.Kind, s.Fabric, s.Run, e.Kind, e.Fabric)
-		}
+	if i, found := a.byRun[runKey{s.Run, s.Kind, s.Fabric}]; found {
 		return a.list[i], nil
 	}
 	hash, err := a.write(s)

@@ -86,7 +86,7 @@ func TestKilledWriters(t *testing.T) {
 	}
 	a := open(t, dir)
 	for run := range confirmed {
-		entry, err := a.OfRun(run)
+		entry, err := a.Find("topology", "ib0", run)
 		if err != nil {
 			t.Errorf("run %s was confirmed: %v", run, err)
 			continue

@@ -31,6 +31,9 @@ type Entry struct {
 	Unchanged bool `json:"unchanged"`
 }
 
+// runKey is what there is one entry of.
+type runKey struct{ run, kind, fabric string }
+
 // The trailers of a commit. They are its last paragraph, which people's words never reach.
 const (
 	trailerRun       = "Run"
@@ -96,20 +99,6 @@ func (a *Archive) at(id ID) (Entry, error) {
 		return match[0], nil
 	}
 	return Entry{}, fmt.Errorf("entry %.40q: %d ids begin so; give more digits", string(id), len(match))
-}
-
-// OfRun returns the entry of a run.
-func (a *Archive) OfRun(run string) (Entry, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if err := a.refresh(); err != nil {
-		return Entry{}, err
-	}
-	i, found := a.byRun[run]
-	if !found {
-		return Entry{}, fmt.Errorf("run %.80q: %w", run, ErrNotFound)
-	}
-	return a.list[i], nil
 }
 
 // Files lists the paths of an entry's files, sorted.
@@ -215,7 +204,7 @@ func (a *Archive) refresh() error {
 			continue // the branch was set back by hand; what it held stays readable
 		}
 		a.byID[entry.ID] = len(a.list)
-		a.byRun[entry.Run] = len(a.list)
+		a.byRun[runKey{entry.Run, entry.Kind, entry.Fabric}] = len(a.list)
 		a.list = append(a.list, entry)
 	}
 	a.head = head

@@ -22,7 +22,7 @@ type Imported struct {
 // Directories, plugins and templates in variables are not understood.
 func FromAnsible(name string, text []byte) (Imported, error) {
 	if len(text) > maxFile {
-		return Imported{}, fmt.Errorf("Ansible inventory %s: %d octets, at most %d are allowed", name, len(text), maxFile)
+		return Imported{}, fmt.Errorf("reading Ansible inventory %s: %d octets, at most %d are allowed", name, len(text), maxFile)
 	}
 	tree := ansibleTree{groups: map[string]*ansibleGroup{}, vars: map[string]map[string]string{}}
 	read := tree.readINI
@@ -30,11 +30,11 @@ func FromAnsible(name string, text []byte) (Imported, error) {
 		read = tree.readYAML
 	}
 	if err := read(text); err != nil {
-		return Imported{}, fmt.Errorf("Ansible inventory %s: %w", name, err)
+		return Imported{}, fmt.Errorf("reading Ansible inventory %s: %w", name, err)
 	}
 	imported, err := tree.convert()
 	if err != nil {
-		return Imported{}, fmt.Errorf("Ansible inventory %s: %w", name, err)
+		return Imported{}, fmt.Errorf("reading Ansible inventory %s: %w", name, err)
 	}
 	return imported, nil
 }

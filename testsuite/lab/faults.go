@@ -274,17 +274,20 @@ func (l *Lab) diskFree(_ context.Context, h *Host) (string, error) {
 }
 
 const (
-	preloadFile   = "/etc/ld.so.preload"
-	faketimeFile  = "/etc/faketimerc"
-	faketimePath  = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
-	offsetPattern = `^[+-]\d+[smhdy]?$`
+	preloadFile  = "/etc/ld.so.preload"
+	faketimeFile = "/etc/faketimerc"
+	sshdFile     = "/etc/ssh/sshd_config"
+	faketimePath = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 )
 
-var offsetWord = regexp.MustCompile(offsetPattern)
+var offsetWord = regexp.MustCompile(`^[+-]\d+[smhdy]?$`)
 
-// clock shifts the time every newly started program on the host sees, with
-// libfaketime preloaded by the host's own dynamic linker.
-func (l *Lab) clock(_ context.Context, args []string) (string, error) {
+// clock shifts the time that programs see whom somebody starts through SSH,
+// with libfaketime (nothing else can: the machine has one clock). OpenSSH sets
+// it in its sessions' environment, because its own sandbox would not let it
+// live under the library; Dropbear, which empties the environment, gets it
+// from the dynamic linker. Fabric tools and opensm keep the right time.
+func (l *Lab) clock(ctx context.Context, args []string) (string, error) {
 	if len(args) != 2 || !offsetWord.MatchString(args[1]) {
 		return "", fmt.Errorf("which host, how far? Write the offset like +2h or -90s")
 	}
@@ -292,26 +295,45 @@ func (l *Lab) clock(_ context.Context, args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if _, err := l.clockRight(ctx, h); err != nil {
+		return "", err
+	}
 	root, err := h.inside("/")
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s's clock is %s off", h.Name, args[1]), errors.Join(
-		os.WriteFile(filepath.Join(root, faketimeFile), []byte(args[1]+"\n"), 0o644),
-		os.WriteFile(filepath.Join(root, preloadFile), []byte(faketimePath+"\n"), 0o644))
+	text := fmt.Sprintf("%s's clock is %s off", h.Name, args[1])
+	if h.Daemon == daemonDropbear {
+		return text, errors.Join(
+			os.WriteFile(filepath.Join(root, faketimeFile), []byte(args[1]+"\n"), 0o644),
+			os.WriteFile(filepath.Join(root, preloadFile), []byte(faketimePath+"\n"), 0o644))
+	}
+	config := fmt.Sprintf(sshdConfig+"SetEnv LD_PRELOAD=%s FAKETIME=%s\n", h.backendPort, h.backend, faketimePath, args[1])
+	if err := os.WriteFile(filepath.Join(root, sshdFile), []byte(config), 0o644); err != nil {
+		return "", err
+	}
+	return text, l.restartListener(ctx, h)
 }
 
-func (l *Lab) clockRight(_ context.Context, h *Host) (string, error) {
+func (l *Lab) clockRight(ctx context.Context, h *Host) (string, error) {
 	root, err := h.inside("/")
 	if err != nil {
 		return "", err
 	}
+	text := h.Name + "'s clock is right"
 	for _, p := range []string{preloadFile, faketimeFile} {
 		if err := os.Remove(filepath.Join(root, p)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", err
 		}
 	}
-	return h.Name + "'s clock is right", nil
+	if h.Daemon == daemonDropbear {
+		return text, nil
+	}
+	config := fmt.Sprintf(sshdConfig, h.backendPort, h.backend)
+	if err := os.WriteFile(filepath.Join(root, sshdFile), []byte(config), 0o644); err != nil {
+		return "", err
+	}
+	return text, l.restartListener(ctx, h)
 }
 
 // newHostKey gives the host another SSH identity, as a reinstallation does.
@@ -342,7 +364,12 @@ func (l *Lab) setHostKey(ctx context.Context, h *Host, key keyPair) error {
 			return err
 		}
 	}
-	// Only the listener: init starts another, open connections live on.
+	return l.restartListener(ctx, h)
+}
+
+// restartListener ends the host's SSH listener; init starts another, and open
+// connections live on.
+func (l *Lab) restartListener(ctx context.Context, h *Host) error {
 	if _, err := h.Run(ctx, "sh", "-c", "kill -KILL $(cat /run/sshd.pid)"); err != nil {
 		return err
 	}

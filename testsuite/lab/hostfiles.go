@@ -46,6 +46,22 @@ func (t *tree) opaque(p string, mode os.FileMode) {
 	t.keep(unix.Setxattr(t.path(p), "trusted.overlay.opaque", []byte("y"), 0))
 }
 
+// hideStrangers removes from the host's view what does not belong to a Debian
+// root: whatever else the machine keeps at its top level is none of a host's
+// business. A character device 0/0 in the upper layer is overlayfs's whiteout.
+func (t *tree) hideStrangers() {
+	known := " bin boot dev etc home lib lib32 lib64 libx32 media mnt opt proc root run sbin srv sys tmp usr var "
+	entries, err := os.ReadDir("/")
+	t.keep(err)
+	for _, e := range entries {
+		if !strings.Contains(known, " "+e.Name()+" ") {
+			t.keep(unix.Mknod(t.path("sys/upper/"+e.Name()), unix.S_IFCHR, 0))
+		}
+	}
+	t.opaque("sys/upper/mnt", 0o755)
+	t.opaque("sys/upper/media", 0o755)
+}
+
 func (t *tree) keep(err error) {
 	if t.err == nil {
 		t.err = err
@@ -70,6 +86,7 @@ func (l *Lab) writeHost(h *Host) error {
 	t.mkdir("var/upper/cache/opensm", 0o755)
 	t.mkdir("root", 0o700)
 	t.file("boot_id", 0o444, newUUID()+"\n")
+	t.hideStrangers()
 	l.writeAccounts(t, h)
 	l.writeSSH(t, h)
 	l.writeTools(t, h)

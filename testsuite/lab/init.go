@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -113,7 +114,7 @@ func makeRoot(spec hostSpec) error {
 		errs = append(errs, os.WriteFile(in("run/fabriclab/witness"), nil, 0o600))
 		bind(spec.Witness, in("run/fabriclab/witness"))
 	}
-	errs = append(errs, hideStrangers(root), unix.Mkfifo(in("run/initctl"), 0o600))
+	errs = append(errs, unix.Mkfifo(in("run/initctl"), 0o600))
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("making the root of %s: %w", spec.Name, err)
 	}
@@ -169,28 +170,6 @@ func makeDevices(root string) error {
 	return errors.Join(errs...)
 }
 
-// hideStrangers covers what does not belong to a Debian root: whatever else
-// the machine keeps at its top level is none of a host's business.
-func hideStrangers(root string) error {
-	known := " bin boot dev etc home lib lib32 lib64 libx32 opt proc root run sbin srv sys tmp usr var "
-	entries, err := os.ReadDir(root)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, e := range entries {
-		p := filepath.Join(root, e.Name())
-		switch {
-		case strings.Contains(known, " "+e.Name()+" "), e.Type()&os.ModeSymlink != 0:
-		case e.IsDir():
-			errs = append(errs, unix.Mount("tmpfs", p, "tmpfs", 0, "mode=0755,size=4k"))
-		default:
-			errs = append(errs, os.Remove(p))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // supervise is the host's life: keep the SSH server, reap orphans, obey
 // reboot and poweroff.
 func supervise(spec hostSpec) error {
@@ -221,12 +200,17 @@ func supervise(spec hostSpec) error {
 			return fmt.Errorf("starting %s: %w", spec.Boot[0], err)
 		}
 	}
-	go obey()
+	var ending atomic.Bool
+	go obey(&ending)
 	for {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, 0, nil)
 		switch {
 		case err == syscall.EINTR:
+		case ending.Load():
+			if err != nil {
+				time.Sleep(10 * time.Millisecond)
+			}
 		case err != nil || pid == daemon:
 			time.Sleep(100 * time.Millisecond)
 			if daemon, err = start(spec.Daemon); err != nil {
@@ -237,7 +221,7 @@ func supervise(spec hostSpec) error {
 }
 
 // obey reads what reboot and poweroff write to /run/initctl.
-func obey() {
+func obey(ending *atomic.Bool) {
 	for {
 		f, err := os.OpenFile("/run/initctl", os.O_RDWR, 0)
 		if err != nil {
@@ -248,8 +232,10 @@ func obey() {
 		for sc.Scan() {
 			switch sc.Text() {
 			case "reboot":
+				ending.Store(true)
 				shutDown(unix.LINUX_REBOOT_CMD_RESTART)
 			case "poweroff":
+				ending.Store(true)
 				shutDown(unix.LINUX_REBOOT_CMD_POWER_OFF)
 			}
 		}

@@ -154,10 +154,13 @@ func (l *Lab) start(ctx context.Context) error {
 	if err := l.bootAll(ctx); err != nil {
 		return err
 	}
-	go l.followPorts()
 	if err := l.waitMaster(ctx); err != nil {
 		return err
 	}
+	if err := l.refreshSysfs(); err != nil {
+		return err
+	}
+	go l.followPorts()
 	for _, c := range l.opts.Companions {
 		addr, err := c.Start(ctx)
 		if err != nil {
@@ -328,24 +331,31 @@ func (l *Lab) waitMaster(ctx context.Context) error {
 // followPorts keeps /sys/class/infiniband of every host as the fabric is.
 func (l *Lab) followPorts() {
 	for {
-		if ports, err := l.fabric.Ports(); err == nil {
-			l.thread.do(func() error {
-				for _, p := range ports {
-					if h, err := l.Host(p.Node); err == nil && p.Port == 1 {
-						if err := writeSysfs(filepath.Join(h.state, "ib"), h.node, l.fabric.Device(), p); err != nil {
-							l.log("%v", err)
-						}
-					}
-				}
-				return nil
-			})
-		}
 		select {
 		case <-l.ctx.Done():
 			return
 		case <-time.After(time.Second):
 		}
+		if err := l.refreshSysfs(); err != nil && l.ctx.Err() == nil {
+			l.log("%v", err)
+		}
 	}
+}
+
+func (l *Lab) refreshSysfs() error {
+	ports, err := l.fabric.Ports()
+	if err != nil {
+		return err
+	}
+	return l.thread.do(func() error {
+		var errs []error
+		for _, p := range ports {
+			if h, err := l.Host(p.Node); err == nil && p.Port == 1 {
+				errs = append(errs, writeSysfs(filepath.Join(h.state, "ib"), h.node, l.fabric.Device(), p))
+			}
+		}
+		return errors.Join(errs...)
+	})
 }
 
 // Host finds a host by name.

@@ -83,11 +83,22 @@ func (m madRecord) transaction() uint64 {
 	return binary.BigEndian.Uint64(m.mad()[8:]) & 0x0000_ffff_ffff_ffff
 }
 
-// wantsAnswer tells requests from notices (Trap, TrapRepress, Send, Report),
-// IBTA vol. 1, table "Common management methods".
+// Methods of IBTA vol. 1, table "Common management methods".
+const (
+	methodGet         = 0x01
+	methodSet         = 0x02
+	methodTrap        = 0x05
+	methodTrapRepress = 0x07
+	methodGetTable    = 0x12
+	methodGetMulti    = 0x14
+	methodDelete      = 0x15
+)
+
+// wantsAnswer tells requests from notices. A Trap is answered by TrapRepress,
+// and an SM that sent one waits for it.
 func (m madRecord) wantsAnswer() bool {
 	switch m.method() {
-	case 0x01, 0x02, 0x12, 0x14, 0x15: // Get, Set, GetTable, GetMulti, Delete
+	case methodGet, methodSet, methodTrap, methodGetTable, methodGetMulti, methodDelete:
 		return true
 	}
 	return false

@@ -14,6 +14,7 @@ import (
 //
 //   - time-outs: a request nobody answers comes back with ETIMEDOUT after
 //     madTimeout, so an SM whose peer died does not wait for ever;
+//   - the way back for TrapRepress, which ibsim drops and an SM waits for;
 //   - room: it reads at once and keeps what a stopped or slow client has not
 //     fetched, so that the simulator, which spins on a full socket, never stalls;
 //   - order: at most ten clients exist at a time; two seats are kept for the
@@ -117,7 +118,7 @@ func (d *door) serve() {
 		if err != nil {
 			return
 		}
-		rec := ctlRecord(append([]byte(nil), buf[:n]...))
+		rec := append(ctlRecord(nil), buf[:n]...)
 		if !rec.valid() || from == nil {
 			continue
 		}

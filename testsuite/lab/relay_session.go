@@ -155,8 +155,12 @@ func (s *session) fromClient() {
 		if err != nil {
 			return
 		}
-		m := madRecord(append([]byte(nil), buf[:n]...))
+		m := append(madRecord(nil), buf[:n]...)
 		if !m.valid() {
+			continue
+		}
+		if m.method() == methodTrapRepress {
+			s.door.relay.repress(m)
 			continue
 		}
 		if m.wantsAnswer() {
@@ -182,7 +186,7 @@ func (s *session) fromSim() {
 			time.Sleep(time.Millisecond)
 			continue
 		}
-		m := madRecord(append([]byte(nil), buf[:n]...))
+		m := append(madRecord(nil), buf[:n]...)
 		if m.valid() && s.wanted(m) {
 			s.queue(m)
 		}
@@ -214,6 +218,22 @@ func (s *session) wanted(m madRecord) bool {
 		return s.isSM
 	}
 	return false
+}
+
+// repress carries a master's answer to the SM whose trap it answers. The stock
+// simulator throws these away, and the SM would wait for ever.
+func (r *relay) repress(m madRecord) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for s := range r.sessions {
+		s.mu.Lock()
+		p, asked := s.pending[m.transaction()]
+		if asked && p.request.method() == methodTrap {
+			delete(s.pending, m.transaction())
+			s.queue(append(madRecord(nil), m...))
+		}
+		s.mu.Unlock()
+	}
 }
 
 func (s *session) queue(m madRecord) {

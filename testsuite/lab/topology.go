@@ -43,17 +43,19 @@ const (
 	hostDeviceID          = 0x101b // ConnectX-6
 	switchDeviceID        = 0xd2f0 // Quantum
 	vendorID              = 0x02c9
-	hostsPerLeaf          = 8
+	maxPerLeaf            = 8
 	leafPorts             = 40 // a Quantum switch
 )
 
-// FatTree plans a two-level fat tree for hosts adapters: leaves of eight hosts,
-// two spines, two cables from every leaf to every spine. One leaf needs no spine.
+// FatTree plans a two-level fat tree for hosts adapters: leaves of up to eight
+// hosts but at least two leaves, two spines, two cables from every leaf to
+// every spine. One host needs one leaf and no spine.
 func FatTree(hosts int) (Topology, error) {
-	leaves := (hosts + hostsPerLeaf - 1) / hostsPerLeaf
-	if hosts < 1 || leaves > leafPorts/2 {
-		return Topology{}, fmt.Errorf("planning a fat tree of %d hosts: 1 to %d hosts fit", hosts, hostsPerLeaf*leafPorts/2)
+	if hosts < 1 || hosts > maxPerLeaf*leafPorts/2 {
+		return Topology{}, fmt.Errorf("planning a fat tree of %d hosts: 1 to %d hosts fit", hosts, maxPerLeaf*leafPorts/2)
 	}
+	perLeaf := min(maxPerLeaf, (hosts+1)/2)
+	leaves := (hosts + perLeaf - 1) / perLeaf
 	spines := 2
 	if leaves == 1 {
 		spines = 0
@@ -77,9 +79,9 @@ func FatTree(hosts int) (Topology, error) {
 	t.Hosts = make([]Node, hosts)
 	for i := range hosts {
 		guid := hostGUIDBase + 0x10*uint64(i)
-		leaf := &t.Switches[i/hostsPerLeaf]
+		leaf := &t.Switches[i/perLeaf]
 		t.Hosts[i] = Node{Name: fmt.Sprintf("node%03d", i+1), ID: fmt.Sprintf("H-%016x", guid), GUID: guid, Ports: 1, Leaf: leaf.Name}
-		cable(&t.Hosts[i], 1, leaf, i%hostsPerLeaf+1)
+		cable(&t.Hosts[i], 1, leaf, i%perLeaf+1)
 	}
 	for l := range leaves {
 		for s := range spines {

@@ -199,6 +199,9 @@ func readCall(r *http.Request) (*call, error) {
 		if err != nil {
 			return nil, refuse("invalid_json")
 		}
+		if len(body) == 0 {
+			body = []byte("{}") // apps.connections.open has no arguments
+		}
 		v, err := blockkit.Decode(string(body))
 		obj, ok := v.(map[string]any)
 		if err != nil || !ok {
