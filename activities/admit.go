@@ -63,3 +63,24 @@ func (h *Hosts) Resolve(_ context.Context, expr fabric.HostExpr) ([]string, erro
 	}
 	return set.Names(), nil
 }
+
+// ResolveOrAll resolves an expression, or lists all hosts that are not in
+// maintenance when none is given. For operations that only look.
+func (h *Hosts) ResolveOrAll(ctx context.Context, expr fabric.HostExpr) ([]string, error) {
+	if expr != "" {
+		return h.Resolve(ctx, expr)
+	}
+	var names []string
+	for _, n := range h.Site.Names() {
+		if info, ok := h.Site.Info(n); ok && !info.Maintenance {
+			names = append(names, n)
+		}
+	}
+	return names, nil
+}
+
+// SealPlan sets the plan's hash. Computes only.
+func (h *Hosts) SealPlan(_ context.Context, p Plan) (Plan, error) {
+	err := p.Seal()
+	return p, err
+}

@@ -128,5 +128,8 @@ type Hosts struct {
 	Engine  Engine
 	Log     AuditLog
 	Rules   Rules
+	Artist  Artist
 	Zap     *zap.Logger
+	// Clock is nil outside tests.
+	Clock Clock
 }

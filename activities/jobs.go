@@ -59,7 +59,7 @@ func (h *Hosts) RunJob(ctx context.Context, in JobInput) (JobDone, error) {
 			return JobDone{}, ctx.Err()
 		case <-activity.GetWorkerStopChannel(ctx):
 			return JobDone{}, fmt.Errorf("the worker stops; another one attaches to job %s on %s", in.ID, in.Host)
-		case <-time.After(pollJobEvery):
+		case <-h.clock().After(pollJobEvery):
 		}
 		if st, err = h.Change.PollJob(ctx, in.Host, in.ID, st.OutputBytes); err != nil {
 			return JobDone{}, hostError(err)

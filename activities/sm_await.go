@@ -41,7 +41,7 @@ const awaitEvery = 300 * time.Millisecond
 // row, a master with a growing activity count. Only looks.
 func (h *Hosts) AwaitSM(ctx context.Context, in AwaitInput) (AwaitDone, error) {
 	defer beat(ctx)()
-	until := time.Now().Add(in.Within)
+	until := h.clock().Now().Add(in.Within)
 	seen := map[fabric.GUID]*fabric.SM{}
 	last := "no answer"
 	for {
@@ -68,13 +68,13 @@ func (h *Hosts) AwaitSM(ctx context.Context, in AwaitInput) (AwaitDone, error) {
 				seen[ref.GUID] = sm
 			}
 		}
-		if time.Now().After(until) {
+		if h.clock().Now().After(until) {
 			return AwaitDone{Last: last}, nil
 		}
 		select {
 		case <-ctx.Done():
 			return AwaitDone{}, ctx.Err()
-		case <-time.After(awaitEvery):
+		case <-h.clock().After(awaitEvery):
 		}
 	}
 }

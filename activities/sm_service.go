@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -156,8 +157,11 @@ func (h *Hosts) smConf(ctx context.Context, s *SMService) error {
 		return fmt.Errorf("%s on %s: %w", s.Conf, s.Host, err)
 	}
 	get := func(key, def string) string {
-		if v, ok := conf.Get(key); ok && v != "(null)" && v != "" {
-			return v
+		// opensm takes the last of several.
+		for _, f := range slices.Backward(conf.Settings) {
+			if f.Name == key && f.Value != "(null)" && f.Value != "" {
+				return f.Value
+			}
 		}
 		return def
 	}

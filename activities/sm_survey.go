@@ -133,8 +133,8 @@ func (h *Hosts) SurveySMs(ctx context.Context, from Vantage) (SMSurvey, error) {
 // limit is over. Standbys count only when they are asked, so they are not
 // judged by it.
 func (h *Hosts) watchGrowth(ctx context.Context, s *SMSurvey) {
-	until := time.Now().Add(growthLimit)
-	for time.Now().Before(until) {
+	until := h.clock().Now().Add(growthLimit)
+	for h.clock().Now().Before(until) {
 		waiting := false
 		for i := range s.SMs {
 			waiting = waiting || s.SMs[i].State == fabric.SMMaster && !s.SMs[i].Growing
@@ -145,7 +145,7 @@ func (h *Hosts) watchGrowth(ctx context.Context, s *SMSurvey) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(growthPause):
+		case <-h.clock().After(growthPause):
 		}
 		for i := range s.SMs {
 			m := &s.SMs[i]
@@ -177,6 +177,20 @@ func (h *Hosts) askSM(ctx context.Context, from Vantage, lid fabric.LID) (*fabri
 	}
 	sm := rep.SMs[0].SM()
 	return &sm, nil
+}
+
+// smPorts asks the subnet administrator for all ports with an SM. Without one
+// there is no list, which is trouble but no error.
+func (h *Hosts) smPorts(ctx context.Context, from Vantage) ([]fabric.LID, string, error) {
+	res, err := h.look(ctx, from.Host, madWithin, from.tool("saquery", "-s")...)
+	if err != nil {
+		return nil, "", err
+	}
+	rep, err := parse.SAQuery(bytes.NewReader(append(res.Stdout, res.Stderr...)))
+	if err != nil || len(rep.SMPorts) == 0 {
+		return nil, "the subnet administrator does not answer, so managers that are not master may be missing", nil
+	}
+	return rep.SMPorts, "", nil
 }
 
 func (h *Hosts) nodeDescription(ctx context.Context, from Vantage, lid fabric.LID) string {

@@ -164,7 +164,7 @@ func (h *Hosts) topologyBlob(ctx context.Context, blob string) (*fabric.Topology
 func lidMap(t *fabric.Topology) map[string]fabric.LID {
 	m := map[string]fabric.LID{}
 	for _, n := range t.Nodes {
-		if n.Type == fabric.Switch {
+		if n.Type == fabric.NodeSwitch {
 			m[strings.TrimSpace(n.Description)+" "+n.GUID.String()] = n.LID
 			continue
 		}

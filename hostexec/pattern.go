@@ -36,7 +36,7 @@ var patterns = map[string]func(string) bool{
 	"rdmamod":   re(`(ib_[a-z0-9_]+|mlx[45]_[a-z]+|rdma_[a-z]+|iw_cm|nvidia_peermem)`),
 	"nvparam":   re(`[A-Z][A-Z0-9_]{1,63}(\[[0-9.]{1,12}\])?`),
 	"nvassign":  re(`[A-Z][A-Z0-9_]{1,63}(\[[0-9]{1,3}\])?=[A-Za-z0-9_x.]{1,64}`),
-	"sysassign": re(`(net\.(core|ipv4|ipv6)|vm|kernel)\.[a-z0-9_.]{1,80}=[0-9][0-9 ]{0,60}`),
+	"sysassign": re(`(net\.(core|ipv4|ipv6)|vm)\.[a-z0-9_.]{1,80}=[0-9][0-9 ]{0,60}`),
 	"nodesel":   re(`[Nn]ode[Nn]ame=[A-Za-z0-9][A-Za-z0-9.,_\[\]-]{0,999}`),
 	"nodestate": re(`[Ss]tate=([Dd][Rr][Aa][Ii][Nn]|[Rr][Ee][Ss][Uu][Mm][Ee]|[Uu][Nn][Dd][Rr][Aa][Ii][Nn])`),
 	"reason":    re(`[Rr]eason=[ -~]{1,200}`),

@@ -105,4 +105,5 @@ func Register(w worker.WorkflowRegistry) {
 		w.RegisterWorkflowWithOptions(e.run, workflow.RegisterOptions{Name: e.Name})
 	}
 	w.RegisterWorkflowWithOptions(Hold, workflow.RegisterOptions{Name: HoldWorkflow})
+	w.RegisterWorkflowWithOptions(Record, workflow.RegisterOptions{Name: RecordWorkflow})
 }

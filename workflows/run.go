@@ -92,25 +92,29 @@ func (r *Run) Step(ctx workflow.Context, host, text string, f func() (detail str
 	if err := r.checkpoint(ctx); err != nil {
 		return err
 	}
+	r.begin(ctx, host, text)
+	detail, err := f()
+	r.end(ctx, detail, err)
+	return err
+}
+
+// begin opens a step; steps of one run do not overlap.
+func (r *Run) begin(ctx workflow.Context, host, text string) {
 	r.view.Steps = append(r.view.Steps, activities.Step{Key: fmt.Sprintf("s%d", r.view.Seq), Text: text, Host: host, State: activities.StepRunning, Begun: workflow.Now(ctx)})
 	if over := len(r.view.Steps) - maxSteps; over > 0 {
 		r.view.Steps = r.view.Steps[over:]
 	}
-	key := r.view.Steps[len(r.view.Steps)-1].Key
 	r.touch(ctx)
-	detail, err := f()
-	for i := range r.view.Steps {
-		s := &r.view.Steps[i]
-		if s.Key != key {
-			continue
-		}
-		s.Ended, s.Detail, s.State = workflow.Now(ctx), detail, activities.StepOK
-		if err != nil {
-			s.State, s.Detail = activities.StepFailed, sentence(err)
-		}
+}
+
+// end closes the step that begin opened.
+func (r *Run) end(ctx workflow.Context, detail string, err error) {
+	s := &r.view.Steps[len(r.view.Steps)-1]
+	s.Ended, s.Detail, s.State = workflow.Now(ctx), detail, activities.StepOK
+	if err != nil {
+		s.State, s.Detail = activities.StepFailed, sentence(err)
 	}
 	r.touch(ctx)
-	return err
 }
 
 // checkpoint waits while the run is paused and ends it when it was cancelled.

@@ -38,25 +38,31 @@ func (f Fields) Uint(name string) (uint64, bool) {
 	return n, err == nil
 }
 
-// MarshalJSON writes an object in the tool's order.
+// MarshalJSON writes an object in the tool's order. Of fields with the same
+// name only the last is written, since an object has each key once.
 func (f Fields) MarshalJSON() ([]byte, error) {
+	last := make(map[string]int, len(f))
+	for i := range f {
+		last[f[i].Name] = i
+	}
 	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // left to the encoder around this one
 	b.WriteByte('{')
 	for i := range f {
-		if i > 0 {
+		if last[f[i].Name] != i {
+			continue
+		}
+		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
-		name, err := json.Marshal(f[i].Name)
-		if err != nil {
+		if err := enc.Encode(f[i].Name); err != nil {
 			return nil, err
 		}
-		value, err := json.Marshal(f[i].Value)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(name)
 		b.WriteByte(':')
-		b.Write(value)
+		if err := enc.Encode(f[i].Value); err != nil {
+			return nil, err
+		}
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil

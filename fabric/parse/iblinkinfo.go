@@ -85,7 +85,11 @@ func IBLinkInfo(r io.Reader) (*IBLinkInfoReport, error) {
 var _ = tool(IBLinkInfo, "iblinkinfo", "iblinkinfo -l")
 
 func (rep *IBLinkInfoReport) heading(line string, under *LinkRow) bool {
-	kind, name, ok := strings.Cut(strings.TrimSpace(line), ": ")
+	line = strings.TrimSpace(line)
+	kind, name, ok := strings.Cut(line, ": ")
+	if old, isOld := after(line, "Switch 0x"); isOld { // before infiniband-diags 1.6
+		kind, name, ok = "Switch", "0x"+old, true
+	}
 	if !ok || !strings.HasSuffix(name, ":") {
 		return false
 	}
@@ -178,7 +182,7 @@ func (l *LinkRow) link(text string) bool {
 	if slash < 0 {
 		return false
 	}
-	l.PhysState = strings.TrimSpace(text[slash+1:])
+	l.PhysState, _, _ = strings.Cut(strings.TrimSpace(text[slash+1:]), " ") // --switches-settings adds more
 	words := strings.Fields(text[:slash])
 	if len(words) == 0 {
 		return false

@@ -12,8 +12,20 @@ import (
 // or with -g or -f: a block of vendid=, devid=, sysimgguid= and switchguid=,
 // caguid= or rtguid= lines, the node's line, and a line per connected port.
 // Incomplete is set when the text ends in the middle, names nodes it does not
-// describe, or holds the tool's complaints; the Trouble says which.
-func IBNetDiscover(r io.Reader) (*fabric.Topology, Trouble, error) {
+// describe, or holds an error of the tool. A failure without any node is a
+// *ToolError.
+func IBNetDiscover(r io.Reader) (*fabric.Topology, error) {
+	top, trouble, err := discover(r)
+	if err == nil && len(top.Nodes) == 0 {
+		err = trouble.Failed()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return top, nil
+}
+
+func discover(r io.Reader) (*fabric.Topology, Trouble, error) {
 	p := discovery{lines: newLines(r)}
 	for {
 		line, ok := p.lines.next()
@@ -30,23 +42,31 @@ func IBNetDiscover(r io.Reader) (*fabric.Topology, Trouble, error) {
 	}
 	top := fabric.NewTopology(p.nodes)
 	top.Generated, top.FromNode, top.FromPort = p.generated, p.fromNode, p.fromPort
-	if p.dangling || p.broken || p.Error != "" || !describesPeers(top) {
+	if p.dangling || p.broken || p.Error != "" || !whole(top) {
 		p.Incomplete = true
 	}
 	top.Incomplete = p.Incomplete
 	return top, p.Trouble, nil
 }
 
-// describesPeers reports whether both ends of every cable are in the text.
-func describesPeers(t *fabric.Topology) bool {
+// whole reports whether the text names both ends of every cable and a cable
+// for every node, as a finished discovery does; only an adapter that nothing
+// is plugged into stands alone.
+func whole(t *fabric.Topology) bool {
 	for i := range t.Nodes {
-		for _, port := range t.Nodes[i].Ports {
-			if port.PeerKnown && t.Node(port.Peer.Node) == nil {
-				return false
+		n := &t.Nodes[i]
+		if len(n.Ports) == 0 && (len(t.Nodes) > 1 || n.Type != fabric.NodeCA) {
+			return false
+		}
+		for j := range n.Ports {
+			if p := &n.Ports[j]; p.PeerKnown {
+				if end := t.Port(p.Peer); end == nil || !end.PeerKnown {
+					return false
+				}
 			}
 		}
 	}
-	return true
+	return len(t.Nodes) > 0
 }
 
 // discovery is the state while reading. The ports of the node being read are
@@ -143,7 +163,7 @@ func (p *discovery) node(line []byte) bool {
 	if !ok {
 		return false
 	}
-	id, rest, ok := nodeID(blank(rest))
+	id, _, rest, ok := nodeID(blank(rest))
 	if !ok {
 		p.broken = true
 		return true
@@ -193,7 +213,7 @@ func (p *discovery) port(line []byte) {
 		return
 	}
 	port.GUID = guidInParens(rest[:open])
-	peer, rest, ok := nodeID(rest[open:])
+	peer, peerType, rest, ok := nodeID(rest[open:])
 	if !ok {
 		p.broken = true
 		return
@@ -206,6 +226,7 @@ func (p *discovery) port(line []byte) {
 		return
 	}
 	port.Peer, port.PeerKnown = fabric.PortRef{Node: peer, Port: fabric.PortNum(peerNum)}, true
+	port.PeerType = peerType
 	remark := rest[hash+1:]
 	if name := bytes.IndexByte(remark, '"'); name > 0 {
 		lid, tail := numberAfter(remark[:name], "lid ")
@@ -215,8 +236,8 @@ func (p *discovery) port(line []byte) {
 	_, remark, ok = lastQuoted(remark)
 	_, rate := numberAfter(remark, "lid ")
 	port.Width, port.Speed = linkRate(blank(rate))
-	if !ok || port.Width == 0 {
-		p.broken = true
+	if !ok || port.Width == 0 || port.Speed == fabric.SpeedUnknown && p.lines.open {
+		p.broken = true // "4xH" at the very end is not a new speed
 	}
 	p.ports = append(p.ports, port)
 }

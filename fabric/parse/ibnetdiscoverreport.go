@@ -44,7 +44,7 @@ type DegradedLink struct {
 }
 
 func ibnetdiscover(r io.Reader) (*IBNetDiscoverReport, error) {
-	top, trouble, err := IBNetDiscover(r)
+	top, trouble, err := discover(r)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func ibnetdiscover(r io.Reader) (*IBNetDiscoverReport, error) {
 				rep.LMC1CALines++
 			}
 		}
-		rep.DegradedLinks = append(rep.DegradedLinks, degraded(top, n)...)
+		rep.DegradedLinks = append(rep.DegradedLinks, degraded(n)...)
 	}
 	return rep, nil
 }
@@ -94,15 +94,12 @@ func seenFrom(t *fabric.Topology, here, there fabric.PortRef) bool {
 // degraded compares the data rates of a switch's links to other switches with
 // the most frequent one among them. Links to hosts are left out: different
 // hosts rightly have different adapters.
-func degraded(t *fabric.Topology, n *fabric.Node) []DegradedLink {
+func degraded(n *fabric.Node) []DegradedLink {
 	if n.Type != fabric.NodeSwitch {
 		return nil
 	}
 	toSwitch := func(p *fabric.Port) bool {
-		if peer := t.Node(p.Peer.Node); peer != nil {
-			return peer.Type == fabric.NodeSwitch && peer.GUID != n.GUID
-		}
-		return p.LID == 0 // an undescribed peer: only adapters print their own GUID
+		return p.PeerType == fabric.NodeSwitch && p.Peer.Node != n.GUID
 	}
 	seen := map[fabric.GbitPerSec]int{}
 	for i := range n.Ports {

@@ -46,20 +46,24 @@ func digits(b []byte, base uint64) (v uint64, rest []byte, ok bool) {
 }
 
 // nodeID reads `"S-0c42a103002a48b6"`, whose letter repeats the node's type.
-func nodeID(b []byte) (fabric.GUID, []byte, bool) {
-	if len(b) < 4 || b[0] != '"' {
-		return 0, b, false
+func nodeID(b []byte) (fabric.GUID, fabric.NodeType, []byte, bool) {
+	if len(b) < 4 || b[0] != '"' || b[2] != '-' {
+		return 0, 0, b, false
 	}
-	if b[2] == '-' {
-		b = b[3:]
-	} else {
-		b = b[1:]
+	kind := fabric.NodeUnknown
+	switch b[1] {
+	case 'H':
+		kind = fabric.NodeCA
+	case 'S':
+		kind = fabric.NodeSwitch
+	case 'R':
+		kind = fabric.NodeRouter
 	}
-	v, rest, ok := digits(b, 16)
+	v, rest, ok := digits(b[3:], 16)
 	if !ok || len(rest) == 0 || rest[0] != '"' {
-		return 0, b, false
+		return 0, 0, b, false
 	}
-	return fabric.GUID(v), rest[1:], true
+	return fabric.GUID(v), kind, rest[1:], true
 }
 
 // guidInParens finds "(c42a10300ee7594)".

@@ -18,12 +18,19 @@ type Trouble struct {
 	Incomplete bool `json:"incomplete,omitempty"`
 }
 
-// Failed returns an error when the tool reported one.
+// ToolError is a failure that the tool itself reported, in its own words:
+// text of a host, which is not safe to show unescaped.
+type ToolError struct{ Reason string }
+
+// Error says so.
+func (e *ToolError) Error() string { return "the tool reported: " + e.Reason }
+
+// Failed returns a *ToolError when the tool reported one, else nil.
 func (t Trouble) Failed() error {
 	if t.Error == "" {
 		return nil
 	}
-	return fmt.Errorf("the tool reported: %s", t.Error)
+	return &ToolError{t.Error}
 }
 
 // mostMessages bounds how many complaints a report keeps: a fabric that times

@@ -17,7 +17,7 @@ import (
 )
 
 func entry(reason string) Entry {
-	return Entry{Event: Requested, Operation: "sm restart", Requester: "T0TEAM:U0ANNA", Run: "run-1", Targets: "node[001-064]", Reason: reason}
+	return Entry{Event: "requested", Operation: "sm restart", By: "T0TEAM:U0ANNA", Requester: "T0TEAM:U0ANNA", Targets: "node[001-064]", Reason: reason}
 }
 
 func open(t *testing.T, path string) *Log {
@@ -69,11 +69,11 @@ func TestAppendAndVerify(t *testing.T) {
 func TestAppendRefuses(t *testing.T) {
 	log := open(t, filepath.Join(t.TempDir(), "audit.jsonl"))
 	for name, bad := range map[string]Entry{
-		"no_event":             {Operation: "sm status", Requester: "T:U"},
-		"unknown_event":        {Event: "guessed", Operation: "sm status", Requester: "T:U"},
-		"no_operation":         {Event: Requested, Requester: "T:U"},
-		"no_requester":         {Event: Requested, Operation: "sm status"},
-		"glass_without_reason": {Event: Approved, Operation: "sm status", Requester: "T:U", BreakGlass: true},
+		"no_event":             {Operation: "sm status", By: "T:U"},
+		"odd_event":            {Event: "Guessed\n", Operation: "sm status", By: "T:U"},
+		"no_operation":         {Event: "requested", By: "T:U"},
+		"no_person":            {Event: "requested", Operation: "sm status"},
+		"glass_without_reason": {Event: "approved", Operation: "sm status", By: "T:U", BreakGlass: true},
 		"too_long":             entry(strings.Repeat("x", maxLine)),
 	} {
 		if receipt, err := log.Append(t.Context(), bad); err == nil {
@@ -82,6 +82,36 @@ func TestAppendRefuses(t *testing.T) {
 	}
 	if report, err := verify(t, log.path); err != nil || report.Entries != 0 {
 		t.Errorf("refused entries left %+v, error %v", report, err)
+	}
+}
+
+// An act that is repeated after a crash records itself again; the record stays as it was.
+func TestAppendOncePerRunEventAndNumber(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	log, other := open(t, path), open(t, path)
+	one := entry("first")
+	one.Run, one.Number = "run-1", 3
+	first, err := log.Append(t.Context(), one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, log := range map[string]*Log{"same": log, "other": other, "later": open(t, path)} {
+		one.Reason = name
+		if again, err := log.Append(t.Context(), one); err != nil || again != first {
+			t.Errorf("%s: got %+v, error %v, want %+v", name, again, err, first)
+		}
+	}
+	for name, change := range map[string]func(*Entry){
+		"run": func(e *Entry) { e.Run = "run-2" }, "event": func(e *Entry) { e.Event = "planned" }, "number": func(e *Entry) { e.Number = 4 },
+	} {
+		next := one
+		change(&next)
+		if receipt, err := other.Append(t.Context(), next); err != nil || receipt == first {
+			t.Errorf("another %s: got %+v, error %v", name, receipt, err)
+		}
+	}
+	if report, err := verify(t, path); err != nil || report.Entries != 4 {
+		t.Errorf("got %+v, error %v, want 4 entries", report, err)
 	}
 }
 
@@ -221,7 +251,7 @@ func TestReadStops(t *testing.T) {
 }
 
 func FuzzVerify(f *testing.F) {
-	line, err := json.Marshal(Entry{Seq: 1, Prev: genesis, Event: Requested, Operation: "a", Requester: "b"})
+	line, err := json.Marshal(Entry{Seq: 1, Prev: genesis, Event: "requested", Operation: "a", By: "b"})
 	if err != nil {
 		f.Fatal(err)
 	}

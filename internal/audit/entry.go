@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,58 +15,55 @@ import (
 // maxLine bounds one line, in octets. Targets are written folded, so even ten thousand hosts stay far below it.
 const maxLine = 1 << 20
 
-// Event says what an entry records.
-type Event string
+// eventName is the form of an event: a few small words.
+var eventName = regexp.MustCompile(`^[a-z][a-z -]{1,39}$`)
 
-// The events of a run, in the order in which they happen.
-const (
-	Requested Event = "requested" // a person asked and was or was not allowed to
-	Planned   Event = "planned"   // the plan is known, with its hash
-	Approved  Event = "approved"  // one approver said yes to that hash
-	Denied    Event = "denied"    // an approver said no
-	Expired   Event = "expired"   // nobody answered in time, which denies
-	Voided    Event = "voided"    // the plan changed after the approval
-	Started   Event = "started"   // the change begins
-	Finished  Event = "finished"  // it ended, with its result
-	Steered   Event = "steered"   // cancelled, paused, resumed or retried
-	Noted     Event = "noted"     // anything else worth keeping, such as a freeze
-)
-
-var events = []Event{Requested, Planned, Approved, Denied, Expired, Voided, Started, Finished, Steered, Noted}
-
-// Entry is one thing that happened. Time, Event, Operation and Requester must be given; Append fills Seq, Prev and, where it is
-// zero, Time. People are canonical ids, never display names.
+// Entry is one thing that happened. Event, Operation and By must be given; Append fills Seq, Prev, Torn and, where it is zero,
+// Time. People are canonical ids, never display names.
 type Entry struct {
-	Seq       uint64    `json:"seq"`  // 1 for the first line of the file
-	Prev      string    `json:"prev"` // SHA-256 of the line before in hex, 64 zeros for the first
-	Time      time.Time `json:"time"` // UTC
-	Event     Event     `json:"event"`
-	Run       string    `json:"run_id,omitempty"`
-	Cluster   string    `json:"cluster,omitempty"`
-	Operation string    `json:"op"`
-	Requester string    `json:"requester"`
-	Approvers []string  `json:"approvers,omitempty"`
-	Decision  string    `json:"decision,omitempty"` // allowed, refused, approved, denied
-	Reason    string    `json:"reason,omitempty"`
-	PlanHash  string    `json:"plan_hash,omitempty"`
-	Targets   string    `json:"targets,omitempty"` // folded host expression
-	Result    string    `json:"result,omitempty"`
-	Channel   string    `json:"channel,omitempty"`
-	Message   string    `json:"message_link,omitempty"`
+	Seq  uint64    `json:"seq"`  // 1 for the first line of the file
+	Prev string    `json:"prev"` // SHA-256 of the line before in hex, 64 zeros for the first
+	Time time.Time `json:"time"` // UTC
+	// Event says what happened, in small words: requested, planned, approved, denied, expired, started, ended and the like.
+	Event     string   `json:"event"`
+	Run       string   `json:"run_id,omitempty"`
+	Number    int      `json:"number"` // with Run and Event it makes the entry unique
+	Cluster   string   `json:"cluster,omitempty"`
+	Operation string   `json:"op"`
+	Words     string   `json:"words,omitempty"` // as they were typed
+	By        string   `json:"by"`              // who did this: the requester, the approver, who cancelled
+	Via       string   `json:"via,omitempty"`   // the user group that gave the right
+	Requester string   `json:"requester,omitempty"`
+	Approvers []string `json:"approvers,omitempty"`
+	Decision  string   `json:"decision,omitempty"` // allowed, refused, approved, denied
+	Reason    string   `json:"reason,omitempty"`
+	PlanHash  string   `json:"plan_hash,omitempty"`
+	Targets   string   `json:"targets,omitempty"` // folded host expression
+	Result    string   `json:"result,omitempty"`
+	Channel   string   `json:"channel,omitempty"`
+	Message   string   `json:"message_link,omitempty"`
 	// BreakGlass marks that a rule was broken knowingly, for the reason given.
 	BreakGlass bool `json:"break_glass,omitempty"`
 	// Torn marks that the line before was cut short by a crash of its writer; it is kept as it is.
 	Torn bool `json:"torn,omitempty"`
 }
 
+// key tells entries apart, so that a repeated Append is recognised. Entries without a run have none.
+type key struct {
+	run, event string
+	number     int
+}
+
+func (e Entry) key() key { return key{run: e.Run, event: e.Event, number: e.Number} }
+
 func (e Entry) check() error {
 	switch {
-	case !slices.Contains(events, e.Event):
-		return fmt.Errorf("audit entry with the unknown event %q", e.Event)
+	case !eventName.MatchString(e.Event):
+		return fmt.Errorf("audit entry: %.60q is not an event; use small letters", e.Event)
 	case e.Operation == "":
 		return errors.New("audit entry without an operation")
-	case e.Requester == "":
-		return errors.New("audit entry without a requester")
+	case e.By == "":
+		return errors.New("audit entry without a person")
 	case e.BreakGlass && e.Reason == "":
 		return errors.New("audit entry for a broken glass without a reason")
 	}
@@ -75,7 +73,7 @@ func (e Entry) check() error {
 // redacted returns e with every text that a person or a host may have written passed through redact.
 func (e Entry) redacted(redact func(string) string) Entry {
 	for _, text := range []*string{
-		&e.Run, &e.Cluster, &e.Operation, &e.Requester, &e.Decision, &e.Reason, &e.PlanHash, &e.Targets, &e.Result, &e.Channel, &e.Message,
+		&e.Run, &e.Cluster, &e.Operation, &e.Words, &e.By, &e.Via, &e.Requester, &e.Decision, &e.Reason, &e.PlanHash, &e.Targets, &e.Result, &e.Channel, &e.Message,
 	} {
 		*text = strings.ToValidUTF8(redact(*text), "\uFFFD") // JSON would replace such octets too, but in a form that does not read back
 	}

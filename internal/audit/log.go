@@ -23,7 +23,9 @@ type Log struct {
 	path   string
 	redact func(string) string
 	now    func() time.Time
-	mu     sync.Mutex
+
+	mu   sync.Mutex
+	seen index
 }
 
 // Receipt is where an entry stands in the chain; kept elsewhere it proves that the file is complete up to there.
@@ -78,8 +80,9 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// Append writes one entry and returns once it is on disk. After an error the entry is not in the file and the act it was to
-// record must not happen. The context bounds only the wait for other writers.
+// Append writes one entry and returns once it is on disk. An entry of a run whose event and number are in the file already is not
+// written again; its receipt is that of the first. After an error the entry is not in the file and the act it was to record must
+// not happen. The context bounds only the wait for other writers.
 func (l *Log) Append(ctx context.Context, entry Entry) (receipt Receipt, err error) {
 	if err := entry.check(); err != nil {
 		return Receipt{}, err
@@ -99,6 +102,12 @@ func (l *Log) Append(ctx context.Context, entry Entry) (receipt Receipt, err err
 	end, err := tailOf(file)
 	if err != nil {
 		return Receipt{}, fmt.Errorf("reading the end of audit file %s: %w", l.path, err)
+	}
+	if err := l.seen.catchUp(file, end.size); err != nil {
+		return Receipt{}, fmt.Errorf("reading audit file %s: %w", l.path, err)
+	}
+	if first, found := l.seen.receipts[entry.key()]; found && entry.Run != "" {
+		return first, nil
 	}
 	if entry.Time.IsZero() {
 		entry.Time = l.now()
