@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -170,6 +171,7 @@ func startServer(t testing.TB, kind string) *server {
 	t.Cleanup(func() {
 		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
 		_ = s.cmd.Wait()
+		reap(dir)
 	})
 	write(t, s.knownHosts, fmt.Sprintf("[127.0.0.1]:%d %s\n", s.port, s.hostKey), 0o644)
 	for range 100 {
@@ -182,6 +184,18 @@ func startServer(t testing.TB, kind string) *server {
 	text, _ := os.ReadFile(dir + "/log")
 	t.Fatalf("%s did not start: %s", kind, text)
 	return nil
+}
+
+// reap kills what a failed test left running on its host.
+func reap(dir string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range files {
+		line, err := os.ReadFile(f)
+		pid, perr := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+		if err == nil && perr == nil && strings.Contains(string(line), dir+"/home") {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
 }
 
 // pool logs in to the server; the host's name is the user's.
