@@ -17,6 +17,10 @@ type Admission struct {
 	ApprovalWindow time.Duration `json:"approval_window"`
 	// Frozen says who froze the site and why; empty when it is not.
 	Frozen string `json:"frozen,omitempty"`
+	// Requester is every id of the human who asked: none of them may approve.
+	Requester []string `json:"requester"`
+	// MaxHosts is the most hosts a changing run may touch.
+	MaxHosts int `json:"max_hosts"`
 }
 
 // Admit writes the request to the audit log and reads the site's rules. A
@@ -26,13 +30,14 @@ func (h *Hosts) Admit(ctx context.Context, req Request) (Admission, error) {
 	if err := h.Log.Append(ctx, AuditEntry{Run: req.Run, Op: req.Op, Event: "requested", At: req.At, By: req.By, Words: req.Words}); err != nil {
 		return Admission{}, temporal.NewNonRetryableApplicationError("the request cannot be recorded in the audit log, so it is refused: "+err.Error(), "Refused", err)
 	}
-	a := Admission{Cluster: h.Rules.Cluster(), Policy: h.Rules.Policy(req.Op), ApprovalWindow: h.Rules.ApprovalWindow()}
+	a := Admission{Cluster: h.Rules.Cluster(), Policy: h.Rules.Policy(req.Op), ApprovalWindow: h.Rules.ApprovalWindow(),
+		Requester: h.Rules.Aliases(req.By.ID), MaxHosts: h.Rules.MaxHosts(), Frozen: h.Rules.Frozen(h.clock().Now())}
 	frozen, err := h.Engine.Holder(ctx, "freeze")
 	if err != nil {
 		return Admission{}, err
 	}
 	if frozen.By.ID != "" {
-		a.Frozen = frozen.By.Name + " froze it"
+		a.Frozen = displayName(frozen.By) + " froze it"
 		if frozen.Why != "" {
 			a.Frozen += " (" + frozen.Why + ")"
 		}
@@ -83,4 +88,11 @@ func (h *Hosts) ResolveOrAll(ctx context.Context, expr fabric.HostExpr) ([]strin
 func (h *Hosts) SealPlan(_ context.Context, p Plan) (Plan, error) {
 	err := p.Seal()
 	return p, err
+}
+
+func displayName(p Person) string {
+	if p.Name != "" {
+		return p.Name
+	}
+	return p.ID
 }

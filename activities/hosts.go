@@ -117,6 +117,12 @@ type Rules interface {
 	ApprovalWindow() time.Duration
 	// Cluster is the site's name in every message.
 	Cluster() string
+	// Aliases lists all ids of the human who has this one, itself included.
+	Aliases(id string) []string
+	// Frozen says why the calendar forbids changes; empty when it does not.
+	Frozen(at time.Time) string
+	// MaxHosts is the most hosts one changing run may touch.
+	MaxHosts() int
 }
 
 // Hosts holds the acts on the hosts queue.

@@ -74,11 +74,14 @@ func (h *Hosts) discover(ctx context.Context, from Vantage) (*fabric.Topology, [
 	if err != nil {
 		return nil, nil, "", err
 	}
-	topo, trouble, err := parse.IBNetDiscover(bytes.NewReader(res.Stdout))
+	topo, err := parse.IBNetDiscover(bytes.NewReader(res.Stdout))
 	if err != nil || len(topo.Nodes) == 0 {
 		return nil, nil, "", final("ibnetdiscover from %s found no fabric: %s", from, lastLines(append(res.Stderr, res.Stdout...), 2))
 	}
-	said := trouble.Error
+	said := ""
+	if topo.Incomplete {
+		said = "the discovery ended in the middle: " + lastLines(res.Stderr, 2)
+	}
 	if res.Truncated {
 		said = "the output was longer than the worker keeps"
 	}
@@ -152,7 +155,7 @@ func (h *Hosts) topologyBlob(ctx context.Context, blob string) (*fabric.Topology
 		return nil, err
 	}
 	defer r.Close()
-	topo, _, err := parse.IBNetDiscover(r)
+	topo, err := parse.IBNetDiscover(r)
 	if err != nil {
 		return nil, fmt.Errorf("reading the stored sweep %.12s: %w", blob, err)
 	}

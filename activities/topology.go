@@ -306,7 +306,7 @@ func (h *Hosts) storedTopology(ctx context.Context, id string) (*fabric.Topology
 	if err != nil {
 		return nil, err
 	}
-	topo, _, err := parse.IBNetDiscover(bytes.NewReader(b))
+	topo, err := parse.IBNetDiscover(bytes.NewReader(b))
 	if err != nil {
 		return nil, fmt.Errorf("reading snapshot %.12s: %w", id, err)
 	}

@@ -155,7 +155,7 @@ func TestKillNine(t *testing.T) {
 
 func checkIntegrity(t *testing.T, dir string) {
 	t.Helper()
-	db, err := openStore(filepath.Join(dir, databaseFile), "rw")
+	db, err := openStore(filepath.Join(dir, databaseFile))
 	if err != nil {
 		t.Fatal(err)
 	}

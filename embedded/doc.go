@@ -32,6 +32,11 @@
 // and with it read; do not open such pages in the same browser profile. Its pages about remote clusters and Nexus endpoints show "unauthorized", since those ask
 // for administration.
 //
+// The temporal command line works with the same files, as far as the client's rights go:
+//
+//	temporal workflow list --namespace fabricbot --address 127.0.0.1:PORT --tls-ca-path DataDir/tls/ca.crt \
+//	  --tls-cert-path DataDir/tls/client.crt --tls-key-path DataDir/tls/client.key
+//
 // # What is in the data directory
 //
 //	lock            flock, with the pid of the holder

@@ -115,7 +115,7 @@ func checkSchema(dir, version string) error {
 
 // openAndUpgrade trusts the version in the file over the one in the record: a restored file may be older.
 func openAndUpgrade(ctx context.Context, o Options, m Meta, path string) (err error) {
-	db, err := openStore(path, "rw")
+	db, err := openStore(path)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func createStore(ctx context.Context, path string) error {
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("making database: %w", err)
 	}
-	db, err := openStore(tmp, "rw")
+	db, err := openStore(tmp)
 	if err != nil {
 		return err
 	}

@@ -30,9 +30,9 @@ const (
 func uriPath(path string) string { return (&url.URL{Path: path}).EscapedPath() }
 
 // openStore opens the file beside the server, before it starts: to check locks, to read and change the schema, to copy.
-// mode is SQLite's: rw, or rwc to make the file.
-func openStore(path, mode string) (*sql.DB, error) {
-	q := url.Values{"mode": {mode}, "_pragma": {
+// It never makes the file: an empty database where the old one was expected would look like a first start.
+func openStore(path string) (*sql.DB, error) {
+	q := url.Values{"mode": {"rw"}, "_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyTimeoutStartMS), "journal_mode(wal)", "synchronous(full)",
 	}}
 	db, err := sql.Open("sqlite", "file:"+uriPath(path)+"?"+q.Encode())

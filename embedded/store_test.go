@@ -35,7 +35,7 @@ func prepared(t *testing.T) (Options, Meta) {
 
 func edit(t *testing.T, o Options, statements ...string) {
 	t.Helper()
-	db, err := openStore(filepath.Join(o.DataDir, databaseFile), "rw")
+	db, err := openStore(filepath.Join(o.DataDir, databaseFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func edit(t *testing.T, o Options, statements ...string) {
 
 func query(t *testing.T, path, q string) string {
 	t.Helper()
-	db, err := openStore(path, "rw")
+	db, err := openStore(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,6 +113,18 @@ func TestUpgrade(t *testing.T) {
 	edit(t, o, `UPDATE schema_version SET curr_version='0.9'`)
 	if _, err := prepare(t.Context(), o); err != nil {
 		t.Errorf("repeating an interrupted upgrade: %v", err)
+	}
+
+	// And the server serves from such a file.
+	edit(t, o, `UPDATE schema_version SET curr_version='0.9'`)
+	c, line := spawn(t, o.DataDir)
+	if line != "ready" {
+		t.Fatal(line)
+	}
+	c.stop(t)
+	after, err := engine.ReadMeta(o.DataDir)
+	if err != nil || after.ServerVersion != "1.32.1" || after.SQLiteSchema != "0.11" || query(t, path, row) != "kept" {
+		t.Errorf("after a start: %+v, %v", after, err)
 	}
 }
 
@@ -214,7 +226,7 @@ func TestBrokenFirstStart(t *testing.T) {
 func TestLockedDatabase(t *testing.T) {
 	o, _ := prepared(t)
 	path := filepath.Join(o.DataDir, databaseFile)
-	db, err := openStore(path, "rw")
+	db, err := openStore(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,9 +45,13 @@ func withLost(now, before *fabric.Topology, d *fabric.Diff) *fabric.Topology {
 		}
 		nodes = append(nodes, n)
 	}
+	place := make(map[fabric.GUID]int, len(nodes))
+	for i := range nodes {
+		place[nodes[i].GUID] = i
+	}
 	for _, e := range ends {
-		i := slices.IndexFunc(nodes, func(n fabric.Node) bool { return n.GUID == e.here.Node })
-		if i < 0 {
+		i, ok := place[e.here.Node]
+		if !ok {
 			continue
 		}
 		ports := slices.Clone(nodes[i].Ports)

@@ -143,11 +143,12 @@ const apart = 1.8
 // aside moves a straight line across its direction.
 func aside(path []layout.Point, by float64) []layout.Point {
 	a, b := path[0], path[len(path)-1]
-	long := math.Hypot(b.X-a.X, b.Y-a.Y)
-	if long == 0 {
-		return path
+	high := math.Abs(b.Y - a.Y)
+	dx, dy := 0.0, by
+	if high > 1 {
+		// Along the rims it ends at, and flat lines farther.
+		dx, dy = by*min(5, math.Hypot(b.X-a.X, b.Y-a.Y)/high), 0
 	}
-	dx, dy := -(b.Y-a.Y)/long*by, (b.X-a.X)/long*by
 	return []layout.Point{{X: a.X + dx, Y: a.Y + dy}, {X: b.X + dx, Y: b.Y + dy}}
 }
 
@@ -178,7 +179,7 @@ func (s *sheet) paintBox(p *pen, b *layout.Box) {
 		if r.Mark != layout.Plain {
 			p.sign(r.Mark, x+4, r.Y, 1)
 		}
-		if r.Mark != layout.Plain || r.More {
+		if r.Mark != layout.Plain || r.Indent {
 			x += layout.MarkIndent
 		}
 		p.text(x, r.Y, layout.TextSize, false, ink, r.Text)

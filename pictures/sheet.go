@@ -135,6 +135,9 @@ func (s *sheet) legendItems(f *findings) []legendItem {
 			items = append(items, legendItem{text: text + " unless numbered"})
 		}
 	}
+	if among := s.amongEachOther(); among > 0 {
+		items = append(items, legendItem{text: "the shared lines stand for " + layout.Count(among, "cable") + " among the switches"})
+	}
 	for i := range items {
 		items[i].width = s.textWidth(items[i].text, factSize*s.zoom, false) + 24*s.zoom
 		if items[i].mark != layout.Plain {
@@ -142,6 +145,17 @@ func (s *sheet) legendItems(f *findings) []legendItem {
 		}
 	}
 	return items
+}
+
+// amongEachOther counts the cables inside one tier that are drawn as shared lines.
+func (s *sheet) amongEachOther() int {
+	n := 0
+	for i := range s.Edges {
+		if k := tiersOf(s.Layout, &s.Edges[i]); s.Edges[i].Bus && k[0] == k[1] {
+			n += s.Edges[i].Cables
+		}
+	}
+	return n
 }
 
 // flow breaks the legend into lines.

@@ -72,20 +72,19 @@ func headings(t *fabric.Topology, o Options, f *findings) heading {
 	if o.Fabric != "" {
 		h.title = "Fabric " + o.Fabric
 	}
-	l := layout.Of(&fabric.Topology{Nodes: t.Nodes}, layout.Options{NamedHosts: -1})
+	hosts, tiers := layout.Tally(t)
 	var switches []string
-	for tier, n := range l.Tiers {
+	for tier, n := range tiers {
 		if n > 0 {
-			switches = append(switches, layout.Count(n, layout.TierName(tier, len(l.Tiers))))
+			switches = append(switches, layout.Count(n, layout.TierName(tier, len(tiers))))
 		}
 	}
-	hosts := layout.Count(l.Hosts, "host")
-	h.of = hosts
+	h.of = layout.Count(hosts, "host")
+	parts := append([]string{h.of}, switches...)
 	if len(switches) > 0 {
 		h.of += " on " + and(switches)
 	}
-	parts := append([]string{hosts}, switches...)
-	parts = append(parts, layout.Count(t.Counts().Links, "cable"))
+	parts = append(parts, layout.Count(cables(t), "cable"))
 	if f.rate != "" {
 		parts = append(parts, f.rate)
 	}
@@ -115,6 +114,18 @@ func headings(t *fabric.Topology, o Options, f *findings) heading {
 		h.findings, h.mark = append(h.findings, sentence(f.slow, "link", "slow")), max(h.mark, layout.Slow)
 	}
 	return h
+}
+
+// cables counts cables; what leads to the reduction engine inside a switch is none.
+func cables(t *fabric.Topology) int {
+	n := 0
+	for _, l := range t.Links() {
+		a, b := t.Node(l.A.Node), t.Node(l.B.Node)
+		if (a == nil || !a.IsAggregation()) && (b == nil || !b.IsAggregation()) {
+			n++
+		}
+	}
+	return n
 }
 
 func taken(t *fabric.Topology, o Options) string {

@@ -292,6 +292,12 @@ func (f *fakeSite) Policy(string) activities.Policy { return f.policy }
 
 func (f *fakeSite) ApprovalWindow() time.Duration { return 4 * time.Hour }
 
+func (f *fakeSite) Aliases(id string) []string { return []string{id, "local:1000@admin1"} }
+
+func (f *fakeSite) Frozen(time.Time) string { return "" }
+
+func (f *fakeSite) MaxHosts() int { return 100 }
+
 func (f *fakeSite) Cluster() string { return "test" }
 
 // events lists the audit log in short: "approved T1:UBOSS".

@@ -105,6 +105,9 @@ func (r *Run) admit(ctx workflow.Context, def definition) error {
 	if def.Class.NeedsPlan() && r.Site.Frozen != "" {
 		return refuse("the site is frozen: %s; nothing is changed until somebody runs unfreeze", r.Site.Frozen)
 	}
+	if def.Class.NeedsPlan() && len(r.Site.Policy.Users)+len(r.Site.Policy.Groups) == 0 {
+		return refuse("the configuration names nobody who may approve %s (access.approvers), so it cannot be run", r.Req.Op)
+	}
 	r.touch(ctx)
 	return nil
 }
@@ -128,12 +131,15 @@ func (r *Run) gated(ctx workflow.Context, def definition, plan func() (activitie
 	if len(p.Changes) == 0 {
 		return releaseHosts, refuse("nothing to change: %s", p.Summary)
 	}
-	if def.Approval.Count > 0 {
+	if n := len(p.Hosts()); n > r.Site.MaxHosts {
+		return releaseHosts, refuse("the plan changes %d hosts, the site allows %d in one run (limits.max_hosts_per_run)", n, r.Site.MaxHosts)
+	}
+	if need := max(def.Approval.Count, r.Site.Policy.Count); need > 0 {
 		wait := def.Approval.Wait
 		if wait == 0 {
 			wait = r.Site.ApprovalWindow
 		}
-		if err := r.openGate(ctx, p, def.Approval.Count, wait); err != nil {
+		if err := r.openGate(ctx, p, need, wait); err != nil {
 			return releaseHosts, err
 		}
 	}

@@ -94,7 +94,7 @@ func (r *Run) mayDecide(ctx workflow.Context, d activities.Decision) error {
 	switch {
 	case d.By.ID == "":
 		return refused("NoIdentity", "nobody is named")
-	case d.By.ID == r.Req.By.ID && d.Yes:
+	case d.Yes && (d.By.ID == r.Req.By.ID || slices.Contains(r.Site.Requester, d.By.ID)):
 		return refused("OwnRequest", "you asked for this run; somebody else has to approve it")
 	case g == nil:
 		return refused("GateClosed", "run %s is not waiting for approval; it is %s%s", r.Req.Run, r.view.State, r.lastDecision())

@@ -173,6 +173,11 @@ func TestSMRestartEnds(t *testing.T) {
 		{"frozen", "{}", func(s *story) {
 			s.site.held["freeze"] = activities.Holder{Op: "freeze", By: boss, Why: "deadline"}
 		}, activities.Failed, "frozen: boss froze it (deadline)", 0},
+		{"nobody_may_approve", "{}", func(s *story) { s.site.policy = activities.Policy{} }, activities.Failed, "names nobody who may approve", 0},
+		{"own_terminal", "{}", func(s *story) {
+			s.site.policy.Users = append(s.site.policy.Users, "local:1000@admin1")
+			s.vote(30*time.Second, activities.Decision{By: activities.Person{ID: "local:1000@admin1"}, Yes: true})
+		}, activities.Expired, "nobody approved", 0},
 		{"no_sm", "{}", func(s *story) { s.site.sms["node001"].running, s.site.sms["node002"].running = false, false }, activities.Failed, "no subnet manager answers", 0},
 		{"no_standby", "{}", func(s *story) { s.site.sms["node002"].running = false }, activities.Failed, "no healthy standby", 0},
 		{"no_standby_alone", `{"alone":true}`, func(s *story) { s.site.sms["node002"].running = false; approve(s) }, activities.Done, "", 1},

@@ -144,7 +144,11 @@ func (p *placer) unitBox(kind Kind, switches []fabric.GUID, placed map[*host]boo
 		b.Nodes = append(append(b.Nodes, s), p.inside[s]...)
 		name := p.names.Of(s)
 		names = append(names, name)
-		b.Mark = max(b.Mark, worst(p.notes[s]))
+		if mark := worst(p.notes[s]); len(switches) == 1 {
+			b.Mark = mark
+		} else {
+			b.Inside = max(b.Inside, mark)
+		}
 		for _, n := range p.notes[s] {
 			if len(switches) > 1 && n.Text != "" {
 				n.Text = name + ": " + n.Text
@@ -182,9 +186,13 @@ func (p *placer) unitBox(kind Kind, switches []fabric.GUID, placed map[*host]boo
 			fresh = append(fresh, h)
 			b.Nodes = append(b.Nodes, h.nodes...)
 		}
-		b.Inside = max(b.Inside, worst(h.notes))
+		if b.Mark != Lost {
+			b.Inside = max(b.Inside, worst(h.notes))
+		}
 	}
-	b.Rows = append(b.Rows, p.hostRows(fresh)...)
+	if b.Mark != Lost || p.Named {
+		b.Rows = append(b.Rows, p.hostRows(fresh)...)
+	}
 	if !p.Named {
 		slices.SortStableFunc(b.Rows, func(x, y Row) int { return int(y.Mark) - int(x.Mark) })
 		b.Rows = p.cut(b.Rows)
@@ -205,7 +213,8 @@ func (p *placer) uplinkRows(s fabric.GUID, named bool) []Row {
 		if other == s {
 			other = b.b
 		}
-		if len(b.notes) == 0 || p.tier[other] == 0 && other < s {
+		// Where the other switch is lost, that is told there.
+		if Words(b.notes, b.cables) == "" || p.tier[other] == 0 && other < s {
 			continue
 		}
 		text := "to " + p.names.Of(other)

@@ -2,7 +2,7 @@ package layout
 
 import (
 	"fmt"
-	"math"
+	"slices"
 	"strings"
 
 	"github.com/fabricbot/fabricbot/fabric"
@@ -35,7 +35,7 @@ func (p *placer) size(b *Box) {
 
 // indent leaves room for the sign of a marked row.
 func (r *Row) indent() float64 {
-	if r.Mark == Plain && !r.More {
+	if r.Mark == Plain && !r.Indent {
 		return 0
 	}
 	return MarkIndent
@@ -133,10 +133,15 @@ func (p *placer) hostRows(hosts []*host) []Row {
 		}
 		rows = append(rows, Row{Text: text, Mark: worst(h.notes)})
 	}
-	if p.Named {
-		return rows
+	if !p.Named {
+		return p.cut(rows)
 	}
-	return p.cut(rows)
+	if slices.ContainsFunc(rows, func(r Row) bool { return r.Mark != Plain }) {
+		for i := range rows {
+			rows[i].Indent = true
+		}
+	}
+	return rows
 }
 
 // maxRowWidth is where a row in a large fabric is broken after its colon, so that one
@@ -151,7 +156,7 @@ func (p *placer) broken(rows []Row) []Row {
 			out = append(out, r)
 			continue
 		}
-		out = append(out, Row{Text: head + ":", Mark: r.Mark}, Row{Text: rest, More: true})
+		out = append(out, Row{Text: head + ":", Mark: r.Mark}, Row{Text: rest, Indent: true})
 	}
 	return out
 }
@@ -264,5 +269,3 @@ func fold(names []string) string {
 	}
 	return strings.Join(names, ", ")
 }
-
-func ceilSqrt(x float64) int { return int(math.Ceil(math.Sqrt(x))) }

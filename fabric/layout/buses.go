@@ -72,7 +72,21 @@ func (p *placer) blockEdges(root *block) {
 		e := &p.Edges[j]
 		e.Cables += b.cables
 		e.Notes = append(e.Notes, b.notes...)
-		e.Mark = max(e.Mark, worst(b.notes))
+	}
+	for i := range p.Edges {
+		e := &p.Edges[i]
+		silent := 0
+		e.Mark = Plain
+		for _, n := range e.Notes {
+			if n.Text == "" {
+				silent++
+				continue
+			}
+			e.Mark = max(e.Mark, n.Mark)
+		}
+		if silent == e.Cables {
+			e.Mark = worst(e.Notes)
+		}
 	}
 	for i := range p.Edges {
 		p.route(&p.Edges[i], home[p.Edges[i].From], home[p.Edges[i].To])

@@ -17,11 +17,23 @@ func (p *placer) rowEdges(under map[fabric.GUID]*group, above, below []*group) {
 	hang := func(gr *group) {
 		for _, s := range gr.at {
 			cables := 0
+			var lost []Note
 			for _, h := range gr.hosts {
-				cables += p.perHost[[2]fabric.GUID{h.nodes[0], s}]
+				n := p.perHost[[2]fabric.GUID{h.nodes[0], s}]
+				if !h.lost {
+					cables += n
+					continue
+				}
+				for range n {
+					lost = append(lost, Note{Mark: Lost})
+				}
 			}
-			// What is wrong with a host's cable is written at the host.
-			p.link(p.boxOf[gr.hosts[0].nodes[0]], p.boxOf[s], cables, nil)
+			// What is wrong with a host's cable is written at the host; only where
+			// all are lost the line says so too.
+			if cables > 0 {
+				lost = nil
+			}
+			p.link(p.boxOf[gr.hosts[0].nodes[0]], p.boxOf[s], cables+len(lost), lost)
 		}
 	}
 	for _, s := range p.switches {

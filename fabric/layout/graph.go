@@ -146,9 +146,7 @@ func (g *graph) cable(t *fabric.Topology, o Options, isSwitch map[fabric.GUID]bo
 				hb.at = append(hb.at, a)
 				g.attached[a]++
 			}
-			if !hb.lost {
-				g.perHost[[2]fabric.GUID{hb.nodes[0], a}]++
-			}
+			g.perHost[[2]fabric.GUID{hb.nodes[0], a}]++
 		case ha != nil && hb != nil && ha != hb:
 			ha.cables++
 			hb.cables++

@@ -76,8 +76,8 @@ type Row struct {
 	Point
 	Text string
 	Mark Mark
-	// More is set when the row goes on with the one before.
-	More bool
+	// Indent is set when an unmarked row stands in line with marked ones.
+	Indent bool
 }
 
 // Box is one rectangle with text. X and Y are its upper left corner.
@@ -153,6 +153,12 @@ func Of(t *fabric.Topology, o Options) *Layout {
 	}
 	p.fit()
 	return l
+}
+
+// Tally counts the hosts by name and the switches per tier, the leaves first.
+func Tally(t *fabric.Topology) (hosts int, tiers []int) {
+	g := newGraph(t, Options{})
+	return len(g.hosts), g.tierCounts()
 }
 
 // placer is the work of one Of.

@@ -27,9 +27,11 @@ func (p *placer) rows() {
 	}
 	switchRows := make([][]int, len(p.Tiers))
 	var leaves, panels []int // a panel per leaf, or -1
-	for _, part := range p.components(p.switches, func(fabric.GUID) bool { return true }) {
+	partOf := map[int]int{}
+	for number, part := range p.components(p.switches, func(fabric.GUID) bool { return true }) {
 		for _, s := range part {
 			i := p.add(p.switchBox(s))
+			partOf[i] = number
 			if p.tier[s] > 0 {
 				switchRows[p.tier[s]] = append(switchRows[p.tier[s]], i)
 				continue
@@ -61,20 +63,22 @@ func (p *placer) rows() {
 		}
 	}
 	total := max(p.need(switchRows...), p.need(highs), sum(widths)+gapX*float64(len(widths)))
-	var row []int
+	var row, apart []int
 	for k, x := range spread(widths, total) {
 		for _, i := range [...]int{columns[k].leaf, columns[k].panel} {
 			if i >= 0 {
 				p.centerAt(i, x)
 			}
 		}
-		if columns[k].leaf >= 0 {
-			row = append(row, columns[k].leaf)
+		if i := columns[k].leaf; i >= 0 && p.Boxes[i].Kind == Hosts {
+			apart = append(apart, i)
+		} else if i >= 0 {
+			row = append(row, i)
 		}
 	}
 	for tier := 1; tier <= top; tier++ {
 		p.byNeighbours(switchRows[tier])
-		p.spreadRow(switchRows[tier], total)
+		p.spreadParts(switchRows[tier], row, partOf, total)
 	}
 	p.nearSwitches(highs, above, total)
 
@@ -85,6 +89,7 @@ func (p *placer) rows() {
 	for tier := top; tier > 0; tier-- {
 		y = p.stack(switchRows[tier], y) + rowGap
 	}
+	p.stack(apart, y)
 	bottom := p.stack(row, y) + panelGap
 	if len(below) > 0 {
 		bottom += rowGap - panelGap
@@ -201,6 +206,35 @@ func (p *placer) spreadRow(row []int, total float64) {
 	}
 	for k, x := range spread(widths, total) {
 		p.centerAt(row[k], x)
+	}
+}
+
+// spreadParts spreads the switches of each connected part over its own leaves,
+// and all of them over the whole width where that is too narrow.
+func (p *placer) spreadParts(row, leaves []int, partOf map[int]int, total float64) {
+	low, high := map[int]float64{}, map[int]float64{}
+	for _, i := range leaves {
+		b, part := &p.Boxes[i], partOf[i]
+		if _, ok := low[part]; !ok {
+			low[part] = b.X
+		}
+		high[part] = b.X + b.W
+	}
+	members := map[int][]int{}
+	for _, i := range row {
+		members[partOf[i]] = append(members[partOf[i]], i)
+	}
+	for part, boxes := range members {
+		if len(high) < 2 || p.need(boxes) > high[part]-low[part] {
+			p.spreadRow(row, total)
+			return
+		}
+	}
+	for part, boxes := range members {
+		p.spreadRow(boxes, high[part]-low[part])
+		for _, i := range boxes {
+			p.Boxes[i].X += low[part]
+		}
 	}
 }
 

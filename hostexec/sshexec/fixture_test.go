@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -89,7 +90,7 @@ func freePort(t testing.TB) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// startServer runs "openssh" or "dropbear" with the users of logins and root.
+// startServer runs "openssh", "openssh-ca" (with a host certificate) or "dropbear" with the users of logins and root.
 func startServer(t testing.TB, kind string) *server {
 	t.Helper()
 	if kind == "dropbear" {
@@ -153,7 +154,13 @@ func startServer(t testing.TB, kind string) *server {
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
 			t.Fatal(err)
 		}
-		write(t, dir+"/sshd_config", fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %s/hostkey\nPidFile none\nUsePAM no\nPermitRootLogin yes\nStrictModes no\nMaxStartups 200\nAllowTcpForwarding yes\n", s.port, dir), 0o644)
+		config := fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %s/hostkey\nPidFile none\nUsePAM no\nPermitRootLogin yes\nStrictModes no\nMaxStartups 200\nAllowTcpForwarding yes\n", s.port, dir)
+		write(t, dir+"/sshd_config", config, 0o644)
+		if kind == "openssh-ca" {
+			command(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", dir+"/ca")
+			command(t, "ssh-keygen", "-q", "-s", dir+"/ca", "-h", "-I", "host", "-n", "127.0.0.1", dir+"/hostkey.pub")
+			write(t, dir+"/sshd_config", config+"HostCertificate "+dir+"/hostkey-cert.pub\n", 0o644)
+		}
 		bind += "/usr/sbin/sshd -D -e -f D/sshd_config"
 	}
 	s.cmd = exec.Command("unshare", "-m", "sh", "-c", strings.ReplaceAll(bind, "D/", dir+"/"))
@@ -170,6 +177,7 @@ func startServer(t testing.TB, kind string) *server {
 	t.Cleanup(func() {
 		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
 		_ = s.cmd.Wait()
+		reap(dir)
 	})
 	write(t, s.knownHosts, fmt.Sprintf("[127.0.0.1]:%d %s\n", s.port, s.hostKey), 0o644)
 	for range 100 {
@@ -182,6 +190,18 @@ func startServer(t testing.TB, kind string) *server {
 	text, _ := os.ReadFile(dir + "/log")
 	t.Fatalf("%s did not start: %s", kind, text)
 	return nil
+}
+
+// reap kills what a failed test left running on its host.
+func reap(dir string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range files {
+		line, err := os.ReadFile(f)
+		pid, perr := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+		if err == nil && perr == nil && strings.Contains(string(line), dir+"/home") {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
 }
 
 // pool logs in to the server; the host's name is the user's.

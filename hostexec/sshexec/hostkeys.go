@@ -127,10 +127,26 @@ func (h *hostKeys) recorded(k *hostKeyFiles, addrs []string) (plain []knownhosts
 			}
 		}
 		if len(plain) > 0 {
-			return plain, vouched
+			break
+		}
+	}
+	for _, a := range portless(addrs) {
+		if keyErr, ok := errors.AsType[*knownhosts.KeyError](k.check(a, &net.TCPAddr{}, probe)); ok {
+			vouched = vouched || slices.ContainsFunc(keyErr.Want, func(w knownhosts.KnownKey) bool { return k.authority[fmt.Sprintf("%s:%d", w.Filename, w.Line)] })
 		}
 	}
 	return plain, vouched
+}
+
+// portless are the same names at port 22. In known_hosts "*" means every port
+// to OpenSSH but only port 22 to the library; authorities are looked up both ways.
+func portless(addrs []string) (out []string) {
+	for _, a := range addrs {
+		if host, port, err := net.SplitHostPort(a); err == nil && port != "22" {
+			out = append(out, net.JoinHostPort(host, "22"))
+		}
+	}
+	return out
 }
 
 var certAlgorithms = []string{
@@ -165,8 +181,12 @@ func (h *hostKeys) callback(k *hostKeyFiles, addrs []string, plain []knownhosts.
 		}
 		got := key.Type() + " " + ssh.FingerprintSHA256(key)
 		cert, isCert := key.(*ssh.Certificate)
+		names := addrs
+		if isCert {
+			names = append(slices.Clone(addrs), portless(addrs)...)
+		}
 		var last error
-		for _, a := range addrs {
+		for _, a := range names {
 			err := k.check(a, remote, key)
 			if err == nil {
 				return nil

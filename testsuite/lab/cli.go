@@ -154,6 +154,9 @@ func (p Program) up(ctx context.Context, o Options, slack string) error {
 // detach starts the program once more without the flag, in a session of its
 // own, and waits until that one is up or dead.
 func (p Program) detach(ctx context.Context, dir string, args []string) error {
+	if _, err := ask(dir, "status"); err == nil {
+		return fmt.Errorf("a lab already runs in %s; stop it with fabriclab down -dir %s", dir, dir)
+	}
 	var rest []string
 	for _, a := range args {
 		if strings.TrimLeft(a, "-") != "detach" && strings.TrimLeft(a, "-") != "detach=true" {

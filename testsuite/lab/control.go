@@ -30,10 +30,6 @@ const orderTakes = 2 * time.Minute
 
 func (l *Lab) openControl() error {
 	path := filepath.Join(l.Dir, "control.sock")
-	if c, err := net.Dial("unix", path); err == nil {
-		c.Close()
-		return fmt.Errorf("a lab already runs in %s; stop it with fabriclab down", l.Dir)
-	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

@@ -2,6 +2,7 @@ package slackemu
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -170,10 +171,14 @@ func wait(t *testing.T, s *Server, ok func(State) bool) {
 	}
 }
 
-// code gives the Slack error of a call, or the transport error's text.
+// code gives the Slack error of a call with its details, or the transport's.
 func code(err error) string {
 	if err == nil {
 		return ""
+	}
+	var refusal slack.SlackErrorResponse
+	if errors.As(err, &refusal) && len(refusal.ResponseMetadata.Messages) > 0 {
+		return err.Error() + ": " + strings.Join(refusal.ResponseMetadata.Messages, "; ")
 	}
 	return err.Error()
 }

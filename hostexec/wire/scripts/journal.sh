@@ -6,7 +6,7 @@ fb_report() {
 		printf 'state absent\n\n'
 		return
 	fi
-	[ ! -f "$fb_d/token" ] || read -r fb_tok <"$fb_d/token"
+	[ ! -f "$fb_d/token" ] || read -r fb_tok fb_by <"$fb_d/token"
 	[ ! -f "$fb_d/pid" ] || read -r fb_pid fb_start fb_boot fb_began <"$fb_d/pid"
 	fb_state=unknown
 	if [ ! -f "$fb_d/exit" ] && fb_alive; then

@@ -2,7 +2,9 @@ fb_sum() { $fb_as sha256sum -- "$1" 2>/dev/null | { read -r fb_x fb_y; echo "${f
 # Nothing is sent when the file is there with the same content and mode.
 fb_put_look() {
 	fb_as=
-	[ "$fb_sudo" != 1 ] || [ -w "${1%/*}" ] || fb_as='sudo -n'
+	fb_at=${1%/*}
+	while [ -n "$fb_at" ] && [ ! -d "$fb_at" ]; do fb_at=${fb_at%/*}; done
+	[ "$fb_sudo" != 1 ] || [ -w "${fb_at:-/}" ] || fb_as='sudo -n'
 	exec 8>&-
 	command -v sha256sum >/dev/null 2>&1 || { fb_go="nosum"; return; }
 	if [ "$(fb_sum "$1")" = "$3" ] && [ "$(stat -L -c %a -- "$1" 2>/dev/null)" = "$2" ]; then
