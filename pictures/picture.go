@@ -32,6 +32,10 @@ const (
 	sharpestPerInch = 2 * pointsPerInch
 )
 
+// svgFont is how the library names the font; alone it leaves viewers without it
+// to their serif. Arial and Helvetica have the same widths.
+const svgFont = "font-family:Liberation Sans"
+
 // pen draws with the origin in the upper left corner and y downwards, which is
 // how layouts are given; the library has y upwards.
 type pen struct {
@@ -75,7 +79,7 @@ func render(width, height float64, alt string, fonts *font.Cache, draw func(*pen
 	if _, err := svg.WriteTo(&text); err != nil {
 		return pic, fmt.Errorf("writing a picture of %.0f by %.0f points as SVG: %w", width, height, err)
 	}
-	pic.SVG = withTitle(text.Bytes(), alt)
+	pic.SVG = withTitle(bytes.ReplaceAll(text.Bytes(), []byte(svgFont+";"), []byte(svgFont+",Arial,Helvetica,sans-serif;")), alt)
 	return pic, nil
 }
 
