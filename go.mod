@@ -3,6 +3,7 @@ module github.com/fabricbot/fabricbot
 go 1.26.8
 
 require (
+	github.com/google/go-cmp v0.7.0
 	github.com/kevinburke/ssh_config v1.6.0
 	go.temporal.io/sdk v1.50.0
 	golang.org/x/crypto v0.59.0
