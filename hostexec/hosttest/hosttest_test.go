@@ -24,7 +24,9 @@ func site(t *testing.T) (*hosttest.Host, *sshexec.Pool) {
 	h := f.Hosts[0]
 	p, err := sshexec.New(sshexec.Options{
 		KnownHosts: []string{f.KnownHosts}, Keys: []string{f.KeyFile},
-		Resolve: func(string) (sshexec.Endpoint, error) { return sshexec.Endpoint{Address: "127.0.0.1", Port: h.Port}, nil },
+		Resolve: func(string) (sshexec.Endpoint, error) {
+			return sshexec.Endpoint{Address: "127.0.0.1", Port: h.Port}, nil
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
