@@ -1,0 +1,113 @@
+package hostexec
+
+// lookRules read. What clears, sets, resets or disables is simply not in a
+// shape: perfquery has no -r, sminfo no -p, mlxlink no -a.
+var lookRules = []rule{
+	// The machine.
+	{"hostname", Look, "-f -s -i -I"},
+	{"uname", Look, "-a -r -m -n -s -v -p -o -rm -rms -sr -srm"},
+	{"uptime", Look, "-s -p"},
+	{"date", Look, "-u [dateform]"},
+	{"id", Look, "-u -un -g -G -n"},
+	{"whoami nproc lsmod lscpu arch systemd-detect-virt", Look, "-J -e -v -q"},
+	{"free", Look, "-b -k -m -g -h -w"},
+	{"df", Look, "-P -k -B1 -T -h [rpath]..."},
+	{"numactl", Look, "-H --hardware -s --show"},
+	{"getent", Look, "hosts|passwd|group <name>"},
+	{"ps", Look, "-e -A -f -o:format -p:names -C:names --no-headers"},
+	{"pidof", Look, "-s -x <name>"},
+	{"pgrep", Look, "-x -a -c -l -f <name>"},
+	{"ss", Look, "-t -u -l -n -p -H -a -tln -tlnp -tlnH"},
+	{"lsblk findmnt", Look, "-J -b -n -o:names -t:names"},
+	{"dmesg", Look, "-T -k -x -r -J -l:names --level:names --time-format:name --since:time"},
+	{"journalctl", Look, "-k -b -q -u:unit -n:num -o:name -S:time --since:time -U:time --until:time -p:name --no-pager --utc -t:name -b:word"},
+	{"mokutil", Look, "+--sb-state"},
+	{"timedatectl chronyc", Look, "show|status|tracking"},
+	{"nvidia-smi", Look, "-L"},
+	{"nvidia-smi", Look, "-m topo"},
+	{"nvidia-smi", Look, "--query-gpu:names --format:names"},
+	{"nvidia-smi", Look, "--query-compute-apps:names --format:names"},
+
+	// Files, by permitted path.
+	{"cat", Look, "<rpath>..."},
+	{"sha256sum", Look, "<rpath>..."},
+	{"ls", Look, "-1 -l -a -d -L -n -la -ld -1d --time-style:format <rpath>..."},
+	{"readlink", Look, "-f -e -n <rpath>..."},
+	{"stat", Look, "-L -t -c:format <rpath>..."},
+	{"head tail wc", Look, "-n:num -c:num -l -q <rpath>..."},
+	{"test", Look, "<pathtest> <rpath>"},
+	{"grep", Look, "-H -h -s -r -n <dot> <rpath>..."},
+	{"grep", Look, "-H -h -s -r -n -E -F -i -c -e:text <rpath>..."},
+	{"fuser", Look, "-v -a /dev/infiniband|/dev/infiniband/uverbs0|/dev/infiniband/rdma_cm"},
+
+	// Services, packages, modules.
+	{"systemctl", Look, "--no-pager -l --full -n:num -q is-active|is-enabled|is-failed|status|cat|show <unit>..."},
+	{"systemctl", Look, "--no-pager -p:names --property:names --value show [unit]..."},
+	{"systemctl", Look, "--no-pager --plain --no-legend --all --type:name --state:names list-units|list-timers|list-unit-files [word]..."},
+	{"systemctl", Look, "is-system-running"},
+	{"/etc/init.d/openibd /etc/init.d/opensmd", Look, "status"},
+	{"ofed_info", Look, "-s -n -l"},
+	{"doca-info /opt/mellanox/doca/tools/doca-info", Look, ""},
+	{"modinfo", Look, "-F:name -n <module>"},
+	{"dkms", Look, "status"},
+	{"rpm", Look, "+-q --qf:format --queryformat:format --whatrequires <package>..."},
+	{"rpm", Look, "+-qa --qf:format --queryformat:format [package]..."},
+	{"dpkg-query", Look, "-W -l -f:format --showformat:format [package]..."},
+	{"apt-cache", Look, "policy|madison|rdepends <package>..."},
+	{"apt-get", Look, "+-s -q install|remove <package>..."},
+	{"sysctl", Look, "-n -e <name>..."},
+	{"tuned-adm", Look, "active"},
+	{"irqbalance", Look, "--version"},
+
+	// PCI, network devices.
+	{"lspci", Look, "-D -nn -n -k -v -vv -vvv -mm -vmm -d:pciid -s:bdf"},
+	{"ip", Look, "-d -details -s -statistics -j -json -br -brief -o -4 -6 -n:name link|addr|address|route|rule|neigh|neighbor show|list [dev] [dev]"},
+	{"ip", Look, "-d -details -s -statistics -j -json -br -brief -o -4 -6 link|addr|address|route|rule|neigh"},
+	{"ip", Look, "-j -o route get <host>"},
+	{"ethtool", Look, "-i -S -m -k -a -g -l -c -T --phy-statistics --show-fec <dev>"},
+	{"nmcli", Look, "-t -f:names -g:names --active con|connection|dev|device|general show|status [nmword]"},
+	{"ping", Look, "+-c:num -n -q -s:num -W:num -w:num -i:word -I:dev -M:name <host>"},
+
+	// RDMA, local.
+	{"ibstat", Look, "-l -p -s -v [dev] [num]"},
+	{"ibstatus", Look, "[devport]..."},
+	{"ibv_devices", Look, ""},
+	{"ibv_devinfo", Look, "-v -l -d:dev -i:num"},
+	{"rdma", Look, "-j -p -d -dd -jd link|dev|resource|statistic|system|res show [devport]..."},
+	{"rdma", Look, "-j -p -d resource show qp|mr|cq|cm_id|pd|ctx|srq [link] [devport]"},
+	{"rdma", Look, "-j -p statistic show link [devport]"},
+	{"rdma", Look, "-j -p -d link|dev|resource|system"},
+	{"ibdev2netdev", Look, "-v"},
+	{"show_gids", Look, "[dev] [num]"},
+
+	// The fabric, by management packets. None of these writes.
+	{"iblinkinfo", Look, "-C:dev --Ca:dev -P:num --Port:num -t:num -l --line -p -R -d --down --switches-only --cas-only -G:guid -S:guid -D:route -n:num --node-name-map:rpath --diff:rpath --load-cache:rpath --filterdownports:rpath -o:num"},
+	{"ibnetdiscover", Look, "-C:dev --Ca:dev -P:num --Port:num -t:num -l -g -H -S -R -s -p --ports -f --full -m --max_hops --cache:own --diff:rpath --load-cache:rpath --node-name-map:rpath -o:num"},
+	{"ibhosts ibswitches ibrouters ibnodes", Look, "-C:dev -P:num -t:num"},
+	{"sminfo", Look, "-C:dev --Ca:dev -P:num --Port:num -t:num -e -v -D -G [addr]"},
+	{"saquery", Look, "-C:dev -P:num -t:num -N -D -L -l -G -O -U -c -s -g -m -x -p -S -I --list --src-to-dst:word --sgid-to-dgid:word --slid:num --dlid:num --node-name-map:rpath [name] [addr]"},
+	{"smpquery", Look, "-C:dev -P:num -t:num -D -G -L -c -x --node-name-map:rpath nodeinfo|NI|nodedesc|ND|portinfo|PI|portinfoext|PIE|switchinfo|SI|pkeys|PKEYS|sl2vl|SL2VL|vlarb|VLARB|guids|GI|mlnxextportinfo|MEPI <addr> [num] [num]"},
+	{"perfquery", Look, "-C:dev --Ca:dev -P:num --Port:num -t:num -G -x --extended -X --xmtsl -S --rcvsl -D --xmtdisc -E --rcverr -T --extended_speeds -F -a --all_ports -l --loop_ports -c --smplctl --oprcvcounters --flowctlcounters [addr] [num]"},
+	{"ibqueryerrors", Look, "-C:dev --Ca:dev -P:num --Port:num -t:num -c --suppress-common -r --report-port --details --data --counters --switch --ca --router -s:names --suppress:names -G:guid -S:guid -D:route --threshold-file:rpath --load-cache:rpath --node-name-map:rpath -o:num"},
+	{"ibportstate", Look, "-C:dev -P:num -t:num -D -G -L -e -v <addr> <num> [query]"},
+	{"ibroute", Look, "-C:dev -P:num -t:num -D -G -L -M -a -n <addr> [num] [num]"},
+	{"ibtracert", Look, "-C:dev -P:num -t:num -D -G -L -n -f --node-name-map:rpath <addr> <addr>"},
+	{"ibaddr", Look, "-C:dev -P:num -t:num -D -G -L -l -g [addr]"},
+	{"ibdiagnet", Look, "-i:dev -p:num -r -P:word --pm_pause_time:num --extended_speeds:name --pm_per_lane --get_phy_info --get_cable_info --ls:word --lw:word --ber_test --ber_thresh:num --screen_num_errs:num --skip:names +-o:own"},
+
+	// Adapter firmware and links, query only.
+	{"flint mstflint", Look, "+-d:mdev --device:mdev -qq q|query [full]"},
+	{"flint mstflint", Look, "+-i:image --image:image -qq q|query|v|verify [full]"},
+	{"mlxfwmanager mstfwmanager", Look, "+--query -d:mdev -i:image -D:own --query-format:name --no-progress"},
+	{"mlxconfig mstconfig", Look, "-d:mdev --dev:mdev -e q|query [nvparam]..."},
+	{"mlxlink mstlink", Look, "+-d:mdev -p:num --port:num -m -c -e --show_fec --show_device --show_module --show_counters --show_eye --json"},
+	{"mget_temp mstmget_temp", Look, "+-d:mdev"},
+	{"mlxfwreset mstfwreset", Look, "+-d:mdev --json query|q|status"},
+	{"mst", Look, "-v status"},
+
+	// Who uses the host.
+	{"squeue", Look, "-h --noheader -w:hostlist --nodelist:hostlist -o:format --format:format -t:names --states:names --json"},
+	{"sinfo", Look, "-h --noheader -N -R -n:hostlist --nodes:hostlist -o:format --format:format --json"},
+	{"scontrol", Look, "-o --oneliner --json -d show|ping node|nodes|job|reservation|partition|config [hostlist]"},
+	{"kubectl", Look, "-o:format --output:format -A --all-namespaces -n:name --namespace:name -l:word --selector:word --field-selector:word get node|nodes|pod|pods|pdb|events [name]"},
+}
