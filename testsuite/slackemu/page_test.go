@@ -162,7 +162,7 @@ func TestPageInABrowser(t *testing.T) {
 		}
 	})
 	item := `//div[@id="list"]`
-	run(t, ctx, "open the page", chromedp.Navigate(s.URL()+"?user=operator-a&channel=fabric-ops"),
+	run(t, ctx, "open the page", chromedp.Navigate(s.URL()),
 		chromedp.WaitVisible(item+`//*[contains(text(),"Exceptions of run 4f2c")]`))
 	picture(t, ctx, "1-channel")
 
