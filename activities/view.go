@@ -110,6 +110,8 @@ type Policy struct {
 	// Users are person ids; Groups are group ids whose members may approve.
 	Users  []string `json:"users,omitempty"`
 	Groups []string `json:"groups,omitempty"`
+	// Count is how many different people the site asks for.
+	Count int `json:"count,omitempty"`
 }
 
 // Decision is one approver's word on one plan.

@@ -7,6 +7,6 @@
 // functions accept. Values are plain data: a Topology is safe for concurrent
 // readers once it has been built.
 //
-// Start reading at [Topology]; package fabric/parse makes these values from
+// Start reading at [Topology], and at [Compare] for what changed; package fabric/parse makes these values from
 // the text of the tools.
 package fabric

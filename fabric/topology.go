@@ -28,6 +28,8 @@ func (r PortRef) Compare(o PortRef) int {
 // Port is one port of a node. A zero GUID, LID, state, width or speed means
 // that the source did not say. Peer counts only when PeerKnown is set: a port
 // without is not cabled, or the source stopped before naming the other end.
+// PeerType is what this end was told, for peers that the source does not
+// describe.
 type Port struct {
 	GUID      GUID      `json:"guid,omitzero"`
 	Peer      PortRef   `json:"peer,omitzero"`
@@ -39,6 +41,7 @@ type Port struct {
 	Width     Width     `json:"width,omitzero"`
 	Speed     Speed     `json:"speed,omitzero"`
 	PeerKnown bool      `json:"peer_known,omitzero"`
+	PeerType  NodeType  `json:"peer_type,omitzero"`
 }
 
 // Node is a channel adapter, switch or router. LID and LMC are those of

@@ -51,6 +51,7 @@ const (
 	KindStart  = "start"  // args: id, lock, seconds, quoted argv
 	KindPoll   = "poll"   // args: id, offset
 	KindCancel = "cancel" // args: id
+	KindDraw   = "draw"   // args: run
 	KindSignal = "signal" // args: pid, expected command name, signal
 )
 
@@ -77,6 +78,9 @@ var pollText string
 
 //go:embed scripts/cancel.sh
 var cancelText string
+
+//go:embed scripts/draw.sh
+var drawText string
 
 //go:embed scripts/signal.sh
 var signalText string
@@ -130,7 +134,7 @@ func (s Script) Text() []byte {
 	if s.Kind != KindRun || s.Token != 0 {
 		fmt.Fprintf(&b, "fb_sudo=%s fb_stdin=%s fb_token=%d fb_run=%s fb_dir=%s\n", flag(s.Sudo), flag(s.Stdin), s.Token, Quote(s.Run), Quote(s.StateDir))
 	}
-	if s.Token != 0 || s.Kind == KindPoll || s.Kind == KindCancel {
+	if s.Token != 0 || s.Kind == KindPoll || s.Kind == KindCancel || s.Kind == KindDraw {
 		b.WriteString(fenceText)
 	}
 	pre, main := "", ""
@@ -166,6 +170,9 @@ func (s Script) Text() []byte {
 	case KindCancel:
 		b.WriteString(killText + journalText + cancelText)
 		main = `fb_cancel "$@"`
+	case KindDraw:
+		b.WriteString(drawText)
+		main = `fb_draw "$@"`
 	case KindSignal:
 		b.WriteString(signalText)
 		main = `fb_signal "$@"`

@@ -1,0 +1,110 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"github.com/fabricbot/fabricbot/op"
+	"github.com/fabricbot/fabricbot/templates"
+)
+
+// help answers "help" with all operations in groups, and "help NAME" with one
+// of them in full.
+func (b *Bot) help(ctx context.Context, p private, words []string) error {
+	if len(words) > 1 {
+		e, rest, err := b.o.Index.Resolve(words[1:])
+		if err == nil && len(rest) == 0 {
+			b.tell(ctx, p, message{Text: "How to say " + templates.Slack.Escape(e.Name), Blocks: usageBlocks(e, b.o.Command)})
+			return nil
+		}
+		if group := b.group(words[1]); len(words) == 2 && len(group) > 0 {
+			b.tell(ctx, p, message{Text: "Help", Blocks: []slack.Block{section(b.listed(words[1], group))}})
+			return nil
+		}
+		if err == nil {
+			err = e.UsageError("", fmt.Sprintf("no operation is called %q", strings.Join(words[1:], " ")))
+		}
+		return err
+	}
+	m := message{Text: "What this bot can do"}
+	var parts []string
+	used := 0
+	for _, noun := range b.nouns() {
+		part := b.listed(noun, b.group(noun))
+		// A few sections instead of one per group keep the answer small.
+		if used+count(part) > limitSection-100 {
+			m.Blocks = append(m.Blocks, section(strings.Join(parts, "\n")))
+			parts, used = nil, 0
+		}
+		parts, used = append(parts, part), used+count(part)+1
+	}
+	m.Blocks = append(m.Blocks, section(strings.Join(parts, "\n")))
+	m.Blocks = append(m.Blocks, note(string(say("One operation in full: %s · in a thread, mention me with the same words", code(b.o.Command+" help sm restart")))))
+	b.tell(ctx, p, m)
+	return nil
+}
+
+// usageBlocks cuts long help texts into blocks of code.
+func usageBlocks(e op.Entry, command string) []slack.Block {
+	var blocks []slack.Block
+	var part []string
+	used := 0
+	flush := func() {
+		if len(part) > 0 {
+			blocks = append(blocks, section(templates.Slack.Pre(strings.Join(part, "\n"))))
+		}
+		part, used = nil, 0
+	}
+	for _, l := range strings.Split(strings.TrimSpace(e.Usage()), "\n") {
+		// Escaping can make a line longer; half of the limit leaves room.
+		if used+len(l) > limitSection/2 {
+			flush()
+		}
+		part, used = append(part, l), used+len(l)+1
+	}
+	flush()
+	first := strings.TrimSpace(command + " " + e.Name + " " + e.Examples[0])
+	return append(blocks, note(string(say("To copy: %s", code(first)))))
+}
+
+// nouns are the groups of help in order of the index.
+func (b *Bot) nouns() []string {
+	var nouns []string
+	for _, e := range b.o.Index.Entries() {
+		if n := len(nouns); n == 0 || nouns[n-1] != e.Noun() {
+			nouns = append(nouns, e.Noun())
+		}
+	}
+	return nouns
+}
+
+func (b *Bot) group(noun string) []op.Entry {
+	var group []op.Entry
+	for _, e := range b.o.Index.Entries() {
+		if strings.EqualFold(e.Noun(), noun) {
+			group = append(group, e)
+		}
+	}
+	return group
+}
+
+func (b *Bot) listed(noun string, group []op.Entry) string {
+	var s strings.Builder
+	if len(group) > 1 {
+		fmt.Fprintf(&s, "%s\n", string(say("%s", trusted("*"+templates.Slack.Escape(noun)+"*"))))
+	}
+	for _, e := range group {
+		mark := ""
+		switch e.Class {
+		case op.Changes:
+			mark = " · plan first"
+		case op.Dangerous:
+			mark = " · plan and approval first"
+		}
+		fmt.Fprintf(&s, "%s\n", say("%s %s%s", code(e.Name), e.Summary, mark))
+	}
+	return strings.TrimRight(s.String(), "\n")
+}

@@ -1,0 +1,160 @@
+package access
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fabricbot/fabricbot/op"
+)
+
+// Policy is the section access of the configuration. The zero value denies everything to everybody.
+//
+// People are named by Slack user id (U…, W…), by Slack user group id (S…), as local:UID@HOST, or with the word "team" for every
+// user of the site's own team. Operations are named exactly ("sm restart"), by noun ("sm *"), by verb ("* status") or all ("*").
+type Policy struct {
+	// Rules allow; the first that matches is named in the answer.
+	Rules []Rule `yaml:"rules"`
+	// Approvers say whose approval an operation needs; the first entry that matches the operation counts. An operation that
+	// changes anything and for which none matches cannot be approved, and so not run.
+	Approvers []Approvers `yaml:"approvers"`
+	// BreakGlass lists who may, in an emergency and with a reason, approve a request of their own. It is recorded and announced.
+	BreakGlass []string `yaml:"break_glass"`
+	// People tells which ids are one human, so that nobody approves a request of their own under another name.
+	People []Identity `yaml:"people"`
+}
+
+// Rule allows some people some operations.
+type Rule struct {
+	// Operations are patterns of names; at least one is required.
+	Operations []string `yaml:"operations"`
+	// Classes narrows the rule to operations of these classes: control, read-only, changes, dangerous. Empty means read-only, so
+	// that the right to change anything, be it only the bot's own state as unfreeze does, is always spelled out.
+	Classes []op.Class `yaml:"classes"`
+	// Channels narrows the rule to these Slack channels, by id. Empty means wherever the bot listens, and terminals.
+	Channels []string `yaml:"channels"`
+	// Who may; at least one is required.
+	Who []string `yaml:"who"`
+}
+
+// Approvers is who may approve, and how many of them must.
+type Approvers struct {
+	Operations []string `yaml:"operations"`
+	Who        []string `yaml:"who"`
+	// Count is how many different people must approve; 0, which is also the default, means 1.
+	Count int `yaml:"count"`
+}
+
+// Identity is one human with several ids.
+type Identity struct {
+	Slack string   `yaml:"slack"` // user id
+	Local []string `yaml:"local"` // local:UID@HOST
+}
+
+var patternWord = regexp.MustCompile(`^(\*|[a-z][a-z0-9-]*)$`)
+
+// everyone is the word for every user of the site's own team.
+const everyone = "team"
+
+// Check says what is wrong with the policy, naming the place in it.
+func (p Policy) Check() error {
+	for i, r := range p.Rules {
+		place := fmt.Sprintf("access.rules[%d]", i)
+		if err := checkOperations(place, r.Operations); err != nil {
+			return err
+		}
+		if err := checkWho(place+".who", r.Who, true); err != nil {
+			return err
+		}
+		for _, channel := range r.Channels {
+			if !channelID.MatchString(channel) {
+				return fmt.Errorf("%s.channels: %.40q is not a channel id such as C024BE91L; names can change hands", place, channel)
+			}
+		}
+	}
+	for i, a := range p.Approvers {
+		place := fmt.Sprintf("access.approvers[%d]", i)
+		if err := checkOperations(place, a.Operations); err != nil {
+			return err
+		}
+		if err := checkWho(place+".who", a.Who, true); err != nil {
+			return err
+		}
+		if a.Count < 0 {
+			return fmt.Errorf("%s.count: %d is negative; time or nobody never approves", place, a.Count)
+		}
+	}
+	if err := checkWho("access.break_glass", p.BreakGlass, false); err != nil {
+		return err
+	}
+	if slices.Contains(p.BreakGlass, everyone) {
+		return fmt.Errorf("access.break_glass: %q would let everybody approve their own requests", everyone)
+	}
+	return p.checkPeople()
+}
+
+func (p Policy) checkPeople() error {
+	seen := map[string]bool{}
+	for i, identity := range p.People {
+		place := fmt.Sprintf("access.people[%d]", i)
+		if !userID.MatchString(identity.Slack) {
+			return fmt.Errorf("%s.slack: %.40q is not a user id such as U024BE7LH", place, identity.Slack)
+		}
+		for _, id := range append([]string{identity.Slack}, identity.Local...) {
+			if seen[id] {
+				return fmt.Errorf("%s: %s belongs to somebody else already", place, id)
+			}
+			seen[id] = true
+		}
+		for _, id := range identity.Local {
+			if person, err := ParsePerson(id); err != nil || !person.Local() {
+				return fmt.Errorf("%s.local: %.80q is not of the form local:UID@HOST", place, id)
+			}
+		}
+	}
+	return nil
+}
+
+func checkOperations(place string, patterns []string) error {
+	if len(patterns) == 0 {
+		return fmt.Errorf(`%s.operations: none given; write ["*"] for all`, place)
+	}
+	for _, pattern := range patterns {
+		words := strings.Split(pattern, " ")
+		for _, word := range words {
+			if len(words) > 2 || !patternWord.MatchString(word) {
+				return fmt.Errorf(`%s.operations: %.40q is not a pattern; write "sm restart", "sm *", "* status" or "*"`, place, pattern)
+			}
+		}
+	}
+	return nil
+}
+
+func checkWho(place string, who []string, required bool) error {
+	if required && len(who) == 0 {
+		return fmt.Errorf("%s: nobody given", place)
+	}
+	for _, id := range who {
+		if id == everyone || userID.MatchString(id) || groupID.MatchString(id) {
+			continue
+		}
+		if person, err := ParsePerson(id); err == nil && person.Local() {
+			continue
+		}
+		return fmt.Errorf("%s: %.80q is no id; write a user id U…, a user group id S…, local:UID@HOST or %s", place, id, everyone)
+	}
+	return nil
+}
+
+// matches says whether one of the patterns means the operation.
+func matches(patterns []string, operation string) bool {
+	noun, verb, _ := strings.Cut(operation, " ")
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		if pattern == "*" || pattern == operation {
+			return true
+		}
+		patternNoun, patternVerb, two := strings.Cut(pattern, " ")
+		return two && verb != "" && (patternNoun == "*" || patternNoun == noun) && (patternVerb == "*" || patternVerb == verb)
+	})
+}

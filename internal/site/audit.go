@@ -1,0 +1,41 @@
+package site
+
+import (
+	"context"
+
+	"github.com/fabricbot/fabricbot/activities"
+	"github.com/fabricbot/fabricbot/fabric"
+	"github.com/fabricbot/fabricbot/internal/audit"
+)
+
+// AuditLog is the site's audit log as runs write it.
+type AuditLog struct {
+	log     *audit.Log
+	cluster string
+}
+
+// OpenAudit opens the log for appending.
+func (s *Site) OpenAudit() (*AuditLog, error) {
+	l, err := audit.Open(s.Config.Audit, s.Redact.String)
+	if err != nil {
+		return nil, err
+	}
+	return &AuditLog{l, s.Config.Cluster.Name}, nil
+}
+
+// Append adds an entry unless it is there already.
+func (a *AuditLog) Append(ctx context.Context, e activities.AuditEntry) error {
+	targets := ""
+	if len(e.Targets) > 0 {
+		set, err := fabric.NewHostSet(e.Targets...)
+		if err != nil {
+			return err
+		}
+		targets = set.String()
+	}
+	_, err := a.log.Append(ctx, audit.Entry{
+		Time: e.At, Event: e.Event, Run: e.Run, Number: e.Number, Cluster: a.cluster, Operation: e.Op, Words: e.Words,
+		By: e.By.ID, Via: e.Via, Reason: e.Reason, PlanHash: e.Hash, Targets: targets, Result: e.Result,
+	})
+	return err
+}

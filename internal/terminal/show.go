@@ -1,0 +1,154 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fabricbot/fabricbot/activities"
+	"github.com/fabricbot/fabricbot/internal/redact"
+	"github.com/fabricbot/fabricbot/internal/runs"
+	"github.com/fabricbot/fabricbot/templates"
+	"github.com/fabricbot/fabricbot/workflows"
+)
+
+// follow shows a run live until it ends and gives the exit status for it.
+func (o *online) follow(ctx context.Context, run string) int {
+	p := &progress{o: o}
+	out, err := o.runs.Wait(ctx, run, p.show)
+	if err != nil {
+		if ctx.Err() != nil {
+			fmt.Fprintf(o.Err, "\nno longer following; run %s goes on: fabricctl runs show %s\n", run, run)
+			return ExitFailed
+		}
+		return o.fail(err)
+	}
+	if o.json {
+		o.print(map[string]any{"run": run, "state": out.State, "error": out.Error, "result": out.Result})
+	} else if p.last != nil {
+		o.text(*p.last)
+	}
+	switch out.State {
+	case activities.Done:
+		return ExitOK
+	case activities.Partly:
+		return ExitPartly
+	case activities.Denied, activities.Expired:
+		return ExitDenied
+	}
+	return ExitFailed
+}
+
+// progress prints each step once when it begins and once when it ends.
+type progress struct {
+	o     *online
+	last  *activities.View
+	ended map[string]bool
+	begun map[string]bool
+	gate  string
+	note  string
+}
+
+func (p *progress) show(v activities.View) {
+	if p.ended == nil {
+		p.ended, p.begun = map[string]bool{}, map[string]bool{}
+		fmt.Fprintf(p.o.Err, "run %s · %s\n", v.Run, v.Words)
+	}
+	p.last = &v
+	for _, s := range v.Steps {
+		if s.State == activities.StepRunning {
+			if !p.begun[s.Key] {
+				p.begun[s.Key] = true
+				fmt.Fprintf(p.o.Err, "▶ %s\n", stepWords(s))
+			}
+			continue
+		}
+		if !p.ended[s.Key] {
+			p.ended[s.Key] = true
+			mark := "✓"
+			if s.State == activities.StepFailed {
+				mark = "✗"
+			}
+			fmt.Fprintf(p.o.Err, "%s %s — %s (%s)\n", mark, stepWords(s), redact.Clean(s.Detail), s.Ended.Sub(s.Begun).Round(100*time.Millisecond))
+		}
+	}
+	if v.Gate != nil && v.Gate.ID != p.gate {
+		p.gate = v.Gate.ID
+		p.o.plan(v)
+	}
+	if v.Note != "" && v.Note != p.note {
+		fmt.Fprintf(p.o.Err, "· %s\n", redact.Clean(v.Note))
+	}
+	p.note = v.Note
+}
+
+func stepWords(s activities.Step) string {
+	if s.Host != "" {
+		return s.Host + ": " + s.Text
+	}
+	return s.Text
+}
+
+// plan shows what waits for approval.
+func (o *online) plan(v activities.View) {
+	if text, err := o.render(v, "plan"); err == nil {
+		fmt.Fprintln(o.Err, text)
+	}
+	fmt.Fprintf(o.Err, "⏸ waiting for somebody else's approval until %s: fabricctl approve %s\n", v.Gate.Expires.Local().Format("2006-01-02 15:04"), v.Run)
+}
+
+// render words one block of a run in plain text, as Slack shows it.
+func (o *online) render(v activities.View, block string) (string, error) {
+	set, err := templates.New()
+	if err != nil {
+		return "", err
+	}
+	data := templates.Data{View: v}
+	if e, ok := workflows.Lookup(v.Op); ok && len(v.Result) > 0 {
+		if data.Result, err = e.Result(v.Result); err != nil {
+			return "", err
+		}
+	}
+	text, err := set.Render(templates.Plain, strings.ReplaceAll(v.Op, " ", "-"), block, data)
+	return strings.TrimSpace(text), err
+}
+
+// text prints how a run ended or stands, from the words that Slack shows.
+func (o *online) text(v activities.View) {
+	for _, block := range []string{"title", "end", "findings", "decisions"} {
+		text, err := o.render(v, block)
+		if err != nil {
+			fmt.Fprintln(o.Err, "fabricctl:", err)
+		}
+		if text != "" {
+			fmt.Fprintln(o.Out, text)
+		}
+	}
+	for _, f := range v.Files {
+		fmt.Fprintf(o.Out, "file %s (%d bytes): sha256 %s in the archive\n", f.Name, f.Bytes, f.Blob)
+	}
+}
+
+// reply prints the answer to a control word.
+func (o *online) reply(r runs.Reply) int {
+	if r.Text != "" {
+		fmt.Fprintln(o.Out, strings.TrimSpace(r.Text))
+	}
+	for _, v := range r.Views {
+		text, err := o.render(v, "row")
+		if err != nil {
+			return o.fail(err)
+		}
+		fmt.Fprintln(o.Out, text)
+	}
+	if r.View != nil {
+		for _, block := range []string{"plan", "all-steps"} {
+			if text, err := o.render(*r.View, block); err == nil && text != "" {
+				fmt.Fprintln(o.Out, text)
+			}
+		}
+		o.text(*r.View)
+	}
+	return ExitOK
+}

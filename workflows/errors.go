@@ -1,0 +1,35 @@
+package workflows
+
+import (
+	"errors"
+	"fmt"
+
+	"go.temporal.io/sdk/temporal"
+)
+
+// refuse makes an error for a run that rightly does not go on; its text is the
+// sentence people read.
+func refuse(format string, args ...any) error {
+	return temporal.NewNonRetryableApplicationError(fmt.Sprintf(format, args...), "Refused", nil)
+}
+
+// PartlyError ends a run whose result stands although some of its targets
+// failed.
+type PartlyError struct{ Note string }
+
+// Error is the note.
+func (e *PartlyError) Error() string { return e.Note }
+
+// sentence is the innermost message of an error, without the workflow
+// engine's wrapping.
+func sentence(err error) string {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.Message()
+	}
+	var timeout *temporal.TimeoutError
+	if errors.As(err, &timeout) {
+		return "no answer in time (" + timeout.TimeoutType().String() + "); last: " + timeout.Message()
+	}
+	return err.Error()
+}
