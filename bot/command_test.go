@@ -83,7 +83,7 @@ func TestRefusals(t *testing.T) {
 	h := open(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h.access = func(activities.Person, activities.Place, op.Entry) error { return tt.access }
+			h.allow(func(activities.Person, activities.Place, op.Entry) error { return tt.access })
 			if _, err := h.slack.Slash(tt.user, tt.channel, "/fabric "+tt.text); err != nil {
 				t.Fatal(err)
 			}
