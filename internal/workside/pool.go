@@ -55,9 +55,9 @@ func NewPool(s *site.Site) (*sshexec.Pool, error) {
 // record logs what happens to connections: the ordinary quietly, a changed
 // host key loudly.
 func record(log *zap.Logger, e sshexec.Event) {
-	fields := []zap.Field{zap.String("host", e.Host), zap.String("kind", string(e.Kind)), zap.String("detail", e.Detail)}
+	fields := []zap.Field{zap.String("host", e.Host), zap.String("kind", e.Kind), zap.String("detail", e.Detail)}
 	switch e.Kind {
-	case sshexec.EventConnected, sshexec.EventClosed:
+	case "connected", "closed":
 		log.Debug("ssh connection", fields...)
 	default:
 		log.Warn("ssh connection", fields...)
