@@ -25,7 +25,7 @@ func (b *Bot) onClick(cb slack.InteractionCallback) (busy bool) {
 	if cb.Type != slack.InteractionTypeBlockActions || !b.seen.first(clickKey(cb), b.o.Clock.Now()) {
 		return false
 	}
-	return !b.crew.offer(job{"click", func(ctx context.Context) { b.click(ctx, cb) }})
+	return !b.clicks.offer(job{"click", func(ctx context.Context) { b.click(ctx, cb) }})
 }
 
 // onEvent queues an event of the Events API.
