@@ -46,15 +46,20 @@ func (b *Bot) command(ctx context.Context, a ask) {
 // complain tells a person why something was not done.
 func (b *Bot) complain(ctx context.Context, p private, err error) {
 	var usage *op.UsageError
-	var no *refusal
-	switch {
-	case errors.As(err, &usage):
+	if errors.As(err, &usage) {
 		b.tell(ctx, p, b.usage(usage))
-	case errors.As(err, &no):
-		b.tell(ctx, p, sentence(no.text))
-	default:
-		b.tell(ctx, p, sentence(say("⚠ %s", err)))
+		return
 	}
+	b.tell(ctx, p, sentence(reason(err)))
+}
+
+// reason is an error as a sentence for people.
+func reason(err error) trusted {
+	var no *refusal
+	if errors.As(err, &no) {
+		return no.text
+	}
+	return say("⚠ %s", err)
 }
 
 func sentence(text trusted) message {
@@ -128,7 +133,11 @@ func (b *Bot) start(ctx context.Context, a ask, by activities.Person, place acti
 		return err
 	}
 	b.log.Info("run asked for", zap.String("op", e.Name), zap.String("workflow_id", r.Run), zap.String("requester", by.ID), zap.String("channel", a.channel))
-	if v.State == activities.Duplicate {
+	switch v.State {
+	case activities.Requested:
+		// Nobody speaks for the run yet, so silence would be all there is.
+		b.tell(ctx, a.private, sentence(say("⏳ Run %s is accepted, but no worker has taken it up yet. It begins by itself when one does; see %s.", code(short(v.Run)), code(b.o.Command+" runs show "+short(v.Run)))))
+	case activities.Duplicate:
 		text := say("⏭ The same command is already running as run %s; nothing was started. See it with %s.", code(short(v.Of)), code(b.o.Command+" runs show "+short(v.Of)))
 		if link := b.o.Thread.Link(ctx, v.Of); link != "" {
 			text += trusted("\n" + link)

@@ -65,6 +65,13 @@ func TestSameCommandTwiceJoins(t *testing.T) {
 	}
 }
 
+func TestNoWorkerIsSaid(t *testing.T) {
+	h := open(t)
+	h.runs.idle = true
+	h.slash(anna, "sm status")
+	h.told(anna, "no worker has taken it up yet")
+}
+
 func TestRefusals(t *testing.T) {
 	tests := []struct {
 		name, user, channel, text, want string
