@@ -42,6 +42,9 @@ type Reply struct {
 // any other is shown to the person alone.
 type Access interface {
 	Decide(ctx context.Context, by activities.Person, place activities.Place, e op.Entry) error
+	// Steer says whether a person may cancel, pause or resume the run; whoever
+	// asked for a run can always stop it.
+	Steer(ctx context.Context, by activities.Person, place activities.Place, v activities.View) error
 }
 
 // Options are what a Bot needs. All fields without a stated default are

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fabricbot/fabricbot/activities"
 	"github.com/fabricbot/fabricbot/op"
+	"github.com/fabricbot/fabricbot/workflows"
 )
 
 // tooOld is the age from which a request is not carried out any more: after an
@@ -111,13 +112,29 @@ func (b *Bot) carryOut(ctx context.Context, a ask) error {
 		return err
 	}
 	by, place := b.person(a.user, a.name), activities.Place{Team: b.me.TeamID, Channel: a.channel}
-	if err := b.o.Access.Decide(ctx, by, place, e); err != nil {
+	if err := b.allowed(ctx, by, place, e, input); err != nil {
 		return err
 	}
 	if e.Class == op.Control {
 		return b.control(ctx, a, by, place, e, input)
 	}
 	return b.start(ctx, a, by, place, e, input)
+}
+
+// allowed asks the site's rules. A run that does not answer is steered by those
+// who may give the word in general: stopping must not wait for a worker.
+func (b *Bot) allowed(ctx context.Context, by activities.Person, place activities.Place, e op.Entry, input any) error {
+	if in, ok := input.(workflows.RunInput); ok && steers(e.Name) {
+		if v, err := b.o.Runs.View(ctx, in.Run); err == nil {
+			return b.o.Access.Steer(ctx, by, place, v)
+		}
+	}
+	return b.o.Access.Decide(ctx, by, place, e)
+}
+
+// steers reports whether a control word changes the course of one run.
+func steers(name string) bool {
+	return name == "runs cancel" || name == "runs pause" || name == "runs resume"
 }
 
 func (b *Bot) start(ctx context.Context, a ask, by activities.Person, place activities.Place, e op.Entry, input any) error {
