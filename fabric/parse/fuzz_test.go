@@ -65,3 +65,4 @@ func FuzzRDMALinks(f *testing.F)             { fuzz(f, "rdma link") }
 func FuzzRDMAResources(f *testing.F)         { fuzz(f, "rdma res") }
 func FuzzShowGIDs(f *testing.F)              { fuzz(f, "show_gids") }
 func FuzzDmesg(f *testing.F)                 { fuzz(f, "dmesg") }
+func FuzzFlint(f *testing.F)                 { fuzz(f, "flint") }
