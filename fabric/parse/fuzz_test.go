@@ -66,3 +66,4 @@ func FuzzRDMAResources(f *testing.F)         { fuzz(f, "rdma res") }
 func FuzzShowGIDs(f *testing.F)              { fuzz(f, "show_gids") }
 func FuzzDmesg(f *testing.F)                 { fuzz(f, "dmesg") }
 func FuzzFlint(f *testing.F)                 { fuzz(f, "flint") }
+func FuzzPerftest(f *testing.F)              { fuzz(f, "perftest") }
