@@ -49,6 +49,8 @@ func (rep *FlintReport) judge() {
 		rep.is(Failed, rep.reason())
 	case rep.declined():
 		rep.is(Failed, "aborted_by_user")
+	case rep.unanswered && len(rep.StepsOK) == 0 && rep.Step == "":
+		rep.is(Truncated, "waiting_for_answer")
 	case rep.skipped:
 		rep.is(Succeeded, "same_version")
 	case rep.Step != "":

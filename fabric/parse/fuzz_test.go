@@ -67,3 +67,6 @@ func FuzzShowGIDs(f *testing.F)              { fuzz(f, "show_gids") }
 func FuzzDmesg(f *testing.F)                 { fuzz(f, "dmesg") }
 func FuzzFlint(f *testing.F)                 { fuzz(f, "flint") }
 func FuzzPerftest(f *testing.F)              { fuzz(f, "perftest") }
+func FuzzMLXConfig(f *testing.F)             { fuzz(f, "mlxconfig") }
+func FuzzMLXFWManager(f *testing.F)          { fuzz(f, "mlxfwmanager") }
+func FuzzMLXFWReset(f *testing.F)            { fuzz(f, "mlxfwreset") }
