@@ -70,3 +70,4 @@ func FuzzPerftest(f *testing.F)              { fuzz(f, "perftest") }
 func FuzzMLXConfig(f *testing.F)             { fuzz(f, "mlxconfig") }
 func FuzzMLXFWManager(f *testing.F)          { fuzz(f, "mlxfwmanager") }
 func FuzzMLXFWReset(f *testing.F)            { fuzz(f, "mlxfwreset") }
+func FuzzMLXLink(f *testing.F)               { fuzz(f, "mlxlink") }

@@ -133,3 +133,22 @@ func TestPerftestAsNumbers(t *testing.T) {
 		t.Errorf("got %+v, want 1.25, 4.5 and 1.5 µs", got)
 	}
 }
+
+func TestBitErrorRatios(t *testing.T) {
+	for text, want := range map[string]float64{"2E-9": 2e-9, "15E-255": 0, "0": 0} {
+		if got, ok := BER(text); !ok || got != want {
+			t.Errorf("%s: got %v and %v, want %v", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"N/A", "", "-1E-3", "nan", "inf"} {
+		if got, ok := BER(text); ok {
+			t.Errorf("%q: got %v, want none", text, got)
+		}
+	}
+	if got := PerLane("4294967296, 22"); !reflect.DeepEqual(got, []uint64{1 << 32, 22}) {
+		t.Errorf("got %v lanes", got)
+	}
+	if got := LanePowers("1.400,-0.900 [-9.6..6]"); !reflect.DeepEqual(got, []float64{1.4, -0.9}) {
+		t.Errorf("got %v dBm", got)
+	}
+}
