@@ -71,3 +71,6 @@ func FuzzMLXConfig(f *testing.F)             { fuzz(f, "mlxconfig") }
 func FuzzMLXFWManager(f *testing.F)          { fuzz(f, "mlxfwmanager") }
 func FuzzMLXFWReset(f *testing.F)            { fuzz(f, "mlxfwreset") }
 func FuzzMLXLink(f *testing.F)               { fuzz(f, "mlxlink") }
+func FuzzMST(f *testing.F)                   { fuzz(f, "mst") }
+func FuzzMLXCables(f *testing.F)             { fuzz(f, "mlxcables") }
+func FuzzMGetTemp(f *testing.F)              { fuzz(f, "mget_temp") }
