@@ -74,3 +74,4 @@ func FuzzMLXLink(f *testing.F)               { fuzz(f, "mlxlink") }
 func FuzzMST(f *testing.F)                   { fuzz(f, "mst") }
 func FuzzMLXCables(f *testing.F)             { fuzz(f, "mlxcables") }
 func FuzzMGetTemp(f *testing.F)              { fuzz(f, "mget_temp") }
+func FuzzOFEDInstall(f *testing.F)           { fuzz(f, "mlnxofedinstall") }
