@@ -157,7 +157,7 @@ func (p *MLXLinkPort) counter(label, value string) {
 	}
 }
 
-// mostLabels bounds how many labels a port may have; mlxlink has about 300.
+// mostLabels bounds how many labels a report may keep; mlxlink has about 300.
 const mostLabels = 1000
 
 func put(m *map[string]string, key, value string) {
