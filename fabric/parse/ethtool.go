@@ -48,7 +48,7 @@ func EthtoolInfo(r io.Reader) (*EthtoolDriver, error) {
 		rep.is(Failed, "no_device")
 	case rep.Error != "":
 		rep.is(Failed, "error")
-	case rep.Driver != "" && rep.Bus != "":
+	case rep.Driver != "" && rep.Bus != "", known && rep.Driver == "": // whole, or what grep left
 		rep.is(Succeeded, "driver_info")
 	default:
 		rep.is(Truncated, "driver_info")

@@ -94,7 +94,7 @@ func PerLane(text string) []uint64 {
 
 // field takes a label and reports whether it is one that mlxlink has.
 func (p *MLXLinkPort) field(key, value string) bool {
-	if p.section == "Module Info" && p.module(key, value) {
+	if (p.section == "Module Info" || p.section == "" && mlxlinkModule[key]) && p.module(key, value) {
 		p.any = true
 		return true
 	}
@@ -180,11 +180,4 @@ func activeEnabled(value string) (active, enabled string, degraded *bool) {
 	enabled = strings.TrimSuffix(strings.TrimSpace(rest), ")")
 	less := active != enabled
 	return active, enabled, &less
-}
-
-// finish leaves out what says nothing.
-func (p *MLXLinkPort) finish() {
-	if p.Module != nil && p.Module.Identifier == "" && len(p.Module.Other) == 0 {
-		p.Module = nil
-	}
 }

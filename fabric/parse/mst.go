@@ -153,14 +153,14 @@ func (rep *MSTReport) insertion(text string) bool {
 // device reads a node, the line that continues it, or a row of the table.
 func (rep *MSTReport) device(text string) bool {
 	words := strings.Fields(text)
-	if len(words) == 0 || rep.listing == "" {
+	if len(words) == 0 {
 		return false
 	}
 	if m := mstRow.FindStringSubmatch(words[0]); m != nil {
 		rep.row(m[1], m[2], words[1:])
 		return true
 	}
-	if mstName.MatchString(words[0]) {
+	if mstName.MatchString(words[0]) && (rep.listing != "" || strings.HasPrefix(text, "/dev/mst/")) {
 		rep.Nodes = append(rep.Nodes, words[0])
 		if m := mstBDF.FindStringSubmatch(text); m != nil {
 			rep.bdf(m[1])
@@ -171,7 +171,7 @@ func (rep *MSTReport) device(text string) bool {
 		rep.bdf(m[1])
 		return true
 	}
-	return strings.HasPrefix(text, "Chip revision") || strings.Trim(text, "-") == ""
+	return rep.listing != "" && (strings.HasPrefix(text, "Chip revision") || strings.Trim(text, "-") == "")
 }
 
 func (rep *MSTReport) bdf(bdf string) {

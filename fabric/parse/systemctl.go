@@ -69,7 +69,7 @@ func (rep *UnitReport) line(text string) bool {
 	}
 	key, value, ok := keyValue(text)
 	if !ok {
-		return false
+		return rep.word(text)
 	}
 	switch key {
 	case "Loaded":
@@ -93,6 +93,19 @@ func (rep *UnitReport) line(text string) bool {
 		return false
 	}
 	return rep.Unit != "" || rep.Loaded != "" || rep.Active != ""
+}
+
+// word reads the answer to is-active or is-enabled.
+func (rep *UnitReport) word(text string) bool {
+	switch text {
+	case "active", "inactive", "failed", "activating", "deactivating", "reloading":
+		rep.Active = text
+	case "enabled", "disabled", "static", "masked", "indirect", "generated":
+		rep.Enabled = text
+	default:
+		return false
+	}
+	return true
 }
 
 // load reads "loaded (/lib/systemd/…; enabled; vendor preset: enabled)".
@@ -129,6 +142,8 @@ func (rep *UnitReport) judge() {
 		}
 	case state != "": // activating, deactivating, reloading
 		rep.is(Informed, class)
+	case rep.Enabled != "":
+		rep.is(Informed, rep.Enabled)
 	default:
 		rep.is(Truncated, "")
 	}
