@@ -33,6 +33,7 @@ type MSTReport struct {
 	started     bool
 	stopped     bool
 	created     bool
+	cables      string
 	listing     string // what the section lists: nodes or a table
 }
 
@@ -97,6 +98,8 @@ func (rep *MSTReport) line(text string) bool {
 		rep.listing = "table"
 	case strings.HasSuffix(strings.ToLower(text), "devices:") && len(text) < 40: // MST, PCI, In-band, Cable, Remote
 		rep.listing = "nodes"
+	case strings.HasPrefix(text, "Added ") && strings.Contains(text, "cable devices"):
+		rep.cables = text
 	case strings.HasPrefix(text, "No devices were found"), strings.HasPrefix(text, "No MST devices"):
 		rep.Message = text
 	case mstLoad.MatchString(text):
@@ -244,6 +247,9 @@ func (rep *MSTReport) judge() {
 		rep.is(Informed, "no_devices")
 	case rep.started && rep.created:
 		rep.is(Succeeded, "started")
+	case rep.cables != "":
+		rep.Message = rep.cables
+		rep.is(Succeeded, "cables_added")
 	case rep.stopped:
 		rep.is(Succeeded, "stopped")
 	default:

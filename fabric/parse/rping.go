@@ -101,6 +101,8 @@ func (rep *RPingReport) judge() {
 		rep.is(Failed, "error")
 	case rep.ServerPings+rep.ClientPings > 0 && len(rep.ServerEnd)+len(rep.ClientEnd) > 0:
 		rep.is(Succeeded, "")
+	case len(rep.ServerEnd)+len(rep.ClientEnd) > 0: // without -v nothing says that data moved
+		rep.is(Informed, "disconnected")
 	default:
 		rep.is(Truncated, "")
 	}
