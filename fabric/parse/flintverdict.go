@@ -60,6 +60,8 @@ func (rep *FlintReport) judge() {
 		rep.is(Truncated, "burning")
 	case rep.FWTo != "" || len(rep.StepsOK) > 0:
 		rep.judgeBurn()
+	case rep.burn:
+		rep.is(Truncated, "burning")
 	case rep.Verified:
 		rep.is(Succeeded, "image_verified")
 	case len(rep.Queries) > 0:
@@ -98,10 +100,12 @@ func (rep *FlintReport) judgeBurn() {
 		return slices.ContainsFunc(rep.StepsOK, func(s string) bool { return strings.Contains(s, words) })
 	}
 	switch {
-	case begun("Removing ROM"):
+	case begun("Removing ROM") && signed:
 		rep.is(Succeeded, "rom_removed")
-	case begun("Burning ROM"):
+	case begun("Burning ROM") && signed:
 		rep.is(Succeeded, "rom_burned")
+	case begun(" ROM"):
+		rep.is(Truncated, "burning")
 	case signed, rep.NextStep != "", begun("Writing"), begun("image component"):
 		rep.is(Succeeded, "burned_reboot_needed")
 	default:

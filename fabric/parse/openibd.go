@@ -28,6 +28,7 @@ type OpenIBDReport struct {
 	Modules         []string `json:"modules,omitempty"`
 	loaded          *bool
 	list            *[]string
+	restart         bool // the command line echoed says so
 	class           string
 }
 
@@ -66,6 +67,10 @@ var (
 )
 
 func (rep *OpenIBDReport) line(text string) bool {
+	if args, ok := invoked(text, "openibd", "service", "systemctl"); ok {
+		rep.restart = slices.Contains(args, "restart") || slices.Contains(args, "force-restart")
+		return true
+	}
 	if m := initStep.FindStringSubmatch(text); m != nil {
 		rep.step(m[1], m[2])
 		return true
@@ -209,6 +214,8 @@ func (rep *OpenIBDReport) judge() {
 		rep.is(Succeeded, "restarted")
 	case loaded:
 		rep.is(Succeeded, "started")
+	case unloaded && rep.restart:
+		rep.is(Truncated, "restarting")
 	case unloaded:
 		rep.is(Succeeded, "stopped")
 	case rep.loaded != nil && *rep.loaded:
