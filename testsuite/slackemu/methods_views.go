@@ -26,8 +26,6 @@ type View struct {
 	Notice          string            `json:"notice,omitempty"` // shown on top ("We had some trouble connecting")
 	Updates         int               `json:"updates"`          // how often the app changed it
 	State           map[string]any    `json:"state,omitempty"`  // block_id → action_id → value, as last chosen
-
-	fromResponseURL string
 }
 
 // maxStack is one opened view and two pushed ones: docs.slack.dev/reference/methods/views.push.

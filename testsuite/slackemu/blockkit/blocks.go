@@ -10,7 +10,6 @@ const maxMarkdown = 12_000
 
 var (
 	notModal      = map[Surface]bool{Message: true, Home: true}
-	notMessage    = map[Surface]bool{Modal: true, Home: true}
 	nowhereToSend = map[Surface]bool{}
 )
 
