@@ -112,7 +112,9 @@ func furnish(t *testing.T, s *Server, api *slack.Client) {
 			t.Fatal(code(err))
 		}
 	}
-	md := func(text string) *slack.TextBlockObject { return slack.NewTextBlockObject("mrkdwn", text, false, false) }
+	md := func(text string) *slack.TextBlockObject {
+		return slack.NewTextBlockObject("mrkdwn", text, false, false)
+	}
 	_, err := s.Say("operator-a", "fabric-ops", "", "morning, links on rack7 look odd since 06:10. @fabricbot can you check?")
 	must(err)
 	_, ts, err := api.PostMessage("C07FABOPS", slack.MsgOptionText("Run 4f2c: draining leaf-07, 40 of 128 hosts done", false), slack.MsgOptionBlocks(
