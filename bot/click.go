@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/slack-go/slack"
 	"go.uber.org/zap"
@@ -14,7 +13,7 @@ import (
 // click carries out a pressed button. Who may do so is judged on every press:
 // buttons are visible to everybody.
 func (b *Bot) click(ctx context.Context, cb slack.InteractionCallback) {
-	p := private{user: cb.User.ID, channel: cb.Channel.ID, responseURL: cb.ResponseURL}
+	p := private{user: cb.User.ID, channel: cb.Channel.ID, responseURL: cb.ResponseURL, clicked: true}
 	if len(cb.ActionCallback.BlockActions) == 0 {
 		return
 	}
@@ -37,7 +36,7 @@ func (b *Bot) click(ctx context.Context, cb slack.InteractionCallback) {
 		b.complain(ctx, p, fmt.Errorf("opening the form: %w; press the button again", err))
 		return
 	}
-	if err := b.pressed(ctx, cb, a.ActionID, press, form); err != nil {
+	if err := b.pressed(ctx, cb, p, a.ActionID, press, form); err != nil {
 		if form != nil {
 			if _, e := b.o.API.UpdateViewContext(ctx, refusedForm(err), "", "", form.ID); e == nil {
 				return
@@ -47,7 +46,7 @@ func (b *Bot) click(ctx context.Context, cb slack.InteractionCallback) {
 	}
 }
 
-func (b *Bot) pressed(ctx context.Context, cb slack.InteractionCallback, action string, press pressed, form *slack.ViewResponse) error {
+func (b *Bot) pressed(ctx context.Context, cb slack.InteractionCallback, p private, action string, press pressed, form *slack.ViewResponse) error {
 	if err := b.admitClick(ctx, cb); err != nil {
 		return err
 	}
@@ -58,9 +57,9 @@ func (b *Bot) pressed(ctx context.Context, cb slack.InteractionCallback, action 
 	}
 	switch action {
 	case actionCancel:
-		return b.steer(ctx, by, place, "runs cancel", v, "")
+		return b.steer(ctx, p, by, place, "runs cancel", v)
 	case actionResume:
-		return b.steer(ctx, by, place, "runs resume", v, "")
+		return b.steer(ctx, p, by, place, "runs resume", v)
 	case actionApprove, actionApproveTyped, actionDeny:
 	default:
 		return refuse("This button is of an older version of the bot.")
@@ -103,20 +102,21 @@ func (b *Bot) admitClick(ctx context.Context, cb slack.InteractionCallback) erro
 }
 
 // steer is a control word given by a button.
-func (b *Bot) steer(ctx context.Context, by activities.Person, place activities.Place, name string, v activities.View, reason string) error {
+func (b *Bot) steer(ctx context.Context, p private, by activities.Person, place activities.Place, name string, v activities.View) error {
 	e, ok := b.o.Index.Lookup(name)
 	if !ok {
 		return fmt.Errorf("%s is not in the catalog", name)
 	}
-	input, err := e.Parse(strings.Fields(v.Run + " " + reason))
+	input, err := e.Parse([]string{v.Run})
 	if err != nil {
 		return err
 	}
 	if err := b.o.Access.Decide(ctx, by, place, e); err != nil {
 		return err
 	}
-	if _, err := b.o.Runs.Control(ctx, by, place, name, input); err != nil {
-		return err
+	reply, err := b.o.Runs.Control(ctx, by, place, name, input)
+	if err == nil {
+		b.tell(ctx, p, b.answer(name, reply))
 	}
-	return nil
+	return err
 }

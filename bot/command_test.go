@@ -56,9 +56,10 @@ func TestSameCommandTwiceJoins(t *testing.T) {
 	h := open(t)
 	h.slash(anna, "sm restart")
 	h.until("the first run", func(s slackemu.State) bool { return len(tops(s, ops)) == 1 })
+	h.runs.wait()
 	h.slash(ben, "sm restart")
 	h.told(ben, "already running as run")
-	h.told(ben, "fabric-lab.slack.com")
+	h.told(ben, "/archives/")
 	if n := len(tops(h.slack.State(), ops)); n != 1 {
 		t.Errorf("%d messages in the channel", n)
 	}

@@ -92,12 +92,12 @@ func (b *Bot) decideByWord(ctx context.Context, p private, by activities.Person,
 	if err != nil {
 		return err
 	}
-	if yes && b.o.Draw.mustType(v) {
-		return refuse("This plan is large enough that its approval is confirmed in a form. Use the button on the run's message.")
-	}
 	d, err := b.judge(ctx, v, pressed{Run: v.Run}, by, yes)
 	if err != nil {
 		return err
+	}
+	if yes && b.o.Draw.mustType(v) {
+		return refuse("This plan is large enough that its approval is confirmed in a form. Use the button on the run's message.")
 	}
 	d.Reason = in.Reason
 	if err := b.decide(ctx, v, d); err != nil {

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/fabricbot/fabricbot/activities"
 	"github.com/fabricbot/fabricbot/op"
 	"github.com/fabricbot/fabricbot/templates"
@@ -106,8 +104,7 @@ func open(t *testing.T) *house {
 	var store *Store
 	h.thread, store = newThread(t, emu, h.db, quick)
 	h.runs = &runsInMemory{views: map[string]activities.View{}, voice: h.thread}
-	log, _ := zap.NewDevelopment()
-	h.bot = h.newBot(Options{Log: log})
+	h.bot = h.newBot(Options{})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- h.bot.Run(ctx) }()
@@ -151,6 +148,16 @@ func (h *house) until(what string, ok func(slackemu.State) bool) {
 	defer cancel()
 	if err := h.slack.Wait(ctx, ok); err != nil {
 		h.t.Fatalf("waiting for %s: %v\nmessages: %s\nephemerals: %s", what, err, dump(h.slack.Messages(ops)), dump(h.slack.State().Ephemerals))
+	}
+}
+
+// eventually waits for what happens outside of the workspace.
+func (h *house) eventually(what string, ok func() bool) {
+	h.t.Helper()
+	for end := time.Now().Add(15 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			h.t.Fatalf("waited in vain for %s", what)
+		}
 	}
 }
 

@@ -143,12 +143,6 @@ func (r *runsInMemory) View(_ context.Context, run string) (activities.View, err
 	return v, nil
 }
 
-func (r *runsInMemory) set(v activities.View) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.views[v.Run] = v
-}
-
 // only is the one run that was started.
 func (r *runsInMemory) only() (activities.View, int) {
 	r.mu.Lock()

@@ -34,11 +34,18 @@ func (b *Bot) Run(ctx context.Context) error {
 	})
 }
 
+// rememberFor is how long the store keeps what was said after it last changed:
+// far longer than any run waits.
+const rememberFor = 90 * 24 * time.Hour
+
 // attend makes sure of Slack first, then keeps workers and probe running
 // beside listen. The first one to give up ends all.
 func (b *Bot) attend(ctx context.Context, listen func(context.Context) error) error {
 	if err := b.Preflight(ctx); err != nil {
 		return err
+	}
+	if err := b.o.Thread.store.Forget(b.o.Clock.Now().Add(-rememberFor)); err != nil {
+		b.log.Warn("old messages are still remembered", zap.Error(err))
 	}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -16,9 +16,12 @@ type Lease struct {
 
 var runPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./:@-]{0,199}$`)
 
+// maxToken keeps tokens within what a POSIX shell can compare (64-bit signed).
+const maxToken = 1 << 62
+
 // Check reports why l is not a lease.
 func (l Lease) Check() error {
-	if l.Token == 0 || !runPattern.MatchString(l.Run) {
+	if l.Token == 0 || l.Token > maxToken || !runPattern.MatchString(l.Run) {
 		return fmt.Errorf("%w: run %q, token %d", ErrNeedsLease, l.Run, l.Token)
 	}
 	return nil

@@ -123,7 +123,12 @@ func plural(n int, noun string) string {
 
 // clip cuts text to so many runes, with a sign that it was cut.
 func clip(runes int, v any) string {
-	s := oneLine(fmt.Sprint(v))
+	s := fmt.Sprint(v)
+	// Megabytes of output are not cleaned for the sake of one line.
+	if most := 8*runes + 4096; len(s) > most {
+		s = s[:most]
+	}
+	s = oneLine(s)
 	if r := []rune(s); len(r) > runes && runes > 0 {
 		return strings.TrimRight(string(r[:runes-1]), " ") + "…"
 	}

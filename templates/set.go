@@ -110,9 +110,22 @@ func (s *Set) Render(d Dialect, slug, block string, data any) (string, error) {
 	if t.Lookup(block) == nil {
 		return "", fmt.Errorf("rendering %s of %s: %w", block, slug, ErrNoBlock)
 	}
+	out, err := run(t, block, data)
+	if err != nil && t != base && base.Lookup(block) != nil {
+		// A result of another version lacks what the operation's own words
+		// name; the base knows only what every result has.
+		out, err = run(base, block, data)
+	}
+	if err != nil {
+		return "", fmt.Errorf("rendering %s of %s: %w", block, slug, err)
+	}
+	return out, nil
+}
+
+func run(t *template.Template, block string, data any) (string, error) {
 	var out limited
 	if err := t.ExecuteTemplate(&out, block, data); err != nil && !errors.Is(err, io.ErrShortWrite) {
-		return "", fmt.Errorf("rendering %s of %s: %w", block, slug, err)
+		return "", err
 	}
 	return strings.TrimSpace(out.String()), nil
 }

@@ -165,7 +165,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	for _, slug := range append(s.Slugs(), "unknown") {
 		for _, part := range s.base[Slack].Templates() {
 			switch part.Name() {
-			case "messages", "step", "change", "approvers", "decision", "recording":
+			case "messages", "step", "change", "approvers", "decision", "delta", "silent", "sm":
 				continue // rendered through their callers, with other data
 			}
 			for _, state := range []string{"failed", "done", "waiting for approval", "running", "duplicate"} {

@@ -46,7 +46,7 @@ func (h *Host) answer(ch ssh.Channel, s wire.Script) {
 	if s.Kind == wire.KindPut && word == "go" && h.jobs.has(s.Args) {
 		word = "same"
 	}
-	fmt.Fprintf(ch, "%s %d %s\n", s.Nonce, fakePID, word)
+	fmt.Fprintf(ch, "%s %d bourne %s\n", s.Nonce, fakePID, word)
 	fmt.Fprintf(ch.Stderr(), "%s\n", s.Nonce)
 	if word != "go" {
 		exit(ch, 0)

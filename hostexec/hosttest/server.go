@@ -111,6 +111,15 @@ func (h *Host) session(ch ssh.Channel, reqs <-chan *ssh.Request) {
 }
 
 func (h *Host) exec(ch ssh.Channel, request string) {
+	if s, err := wire.Decode([]byte(request)); err == nil {
+		defer h.enter()()
+		if h.opt.Shell != "" && !h.knows(s.Args) {
+			h.shell(ch, request, ch)
+		} else {
+			h.answer(ch, s)
+		}
+		return
+	}
 	if request != wire.Request {
 		h.shell(ch, request, ch)
 		return

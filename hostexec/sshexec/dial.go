@@ -23,6 +23,7 @@ type conn struct {
 	gone   chan struct{} // closed when the connection has ended
 	used   atomic.Int64  // Unix nanoseconds of the last use
 	busy   atomic.Int64  // channels in use
+	bourne atomic.Bool   // a marker has shown the login shell to be of that family
 	once   sync.Once
 }
 

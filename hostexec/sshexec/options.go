@@ -2,6 +2,7 @@ package sshexec
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fabricbot/fabricbot/hostexec"
@@ -127,6 +128,7 @@ func (o Options) complete(ep Endpoint, host string) (Endpoint, error) {
 	if ep.Port < 0 || ep.Port > 65535 {
 		return ep, fmt.Errorf("endpoint of %s: port %d", host, ep.Port)
 	}
+	ep.Jump = slices.Clone(ep.Jump) // the resolver may hand out the same slice again
 	for i, j := range ep.Jump {
 		j, err := o.complete(j, j.Address)
 		if err != nil {

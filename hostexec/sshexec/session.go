@@ -62,12 +62,16 @@ func (p *Pool) session(ctx context.Context, c *conn, host string, w work) (a ans
 	}
 	r := newRunning(p, host, w, ch, reqs)
 	defer ch.Close()
-	ok, err := ch.SendRequest("exec", true, ssh.Marshal(struct{ Command string }{wire.Request}))
+	text, request := w.script.Text(), wire.Request
+	if c.bourne.Load() && w.script.Direct() {
+		request, text = string(text), nil
+	}
+	ok, err := ch.SendRequest("exec", true, ssh.Marshal(struct{ Command string }{request}))
 	if err == nil && !ok {
 		return r.end(hostexec.Refused, "start", "the host runs no commands for this user"), true, r.err()
 	}
-	if err == nil {
-		_, err = ch.Write(w.script.Text())
+	if err == nil && text != nil {
+		_, err = ch.Write(text)
 	}
 	if err != nil && !r.ended() {
 		return r.end(hostexec.Lost, "start", "the connection broke while the command was being sent"), true, r.err()
@@ -206,6 +210,7 @@ func (r *running) watch(ctx context.Context, c *conn) answer {
 		select {
 		case m := <-r.marked:
 			r.result.marker = m
+			c.bourne.Store(c.bourne.Load() || m.Bourne)
 			start.Stop()
 			if m.Word == "go" {
 				go r.feed()

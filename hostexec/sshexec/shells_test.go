@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fabricbot/fabricbot/hostexec"
+	"github.com/fabricbot/fabricbot/hostexec/wire"
 )
 
 // hostile are words that some shell would do something with.
@@ -47,6 +48,20 @@ func TestArgvArrivesUnchanged(t *testing.T) {
 					if err != nil || !bytes.Equal(r.Stdout, stdin) {
 						t.Fatalf("stdin %q came back as %q, %v", stdin, r.Stdout, err)
 					}
+				}
+				// Now that the shell is known, harmless words go by the short way.
+				var plain []string
+				for _, w := range hostile {
+					if (wire.Script{Kind: wire.KindRun, Args: []string{w}}).Direct() {
+						plain = append(plain, w)
+					}
+				}
+				for range 2 {
+					check(t, plain, []byte("x"))
+				}
+				family := map[string]bool{"fbrbash": false, "fbcsh": false, "fbfish": false}
+				if want, known := family[l.name]; p.hosts[l.name].conn.bourne.Load() != (want || !known) {
+					t.Errorf("taken for a Bourne shell: %v", p.hosts[l.name].conn.bourne.Load())
 				}
 				check(t, hostile, []byte("line\nexit 3\n\x00\xff"))
 				check(t, []string{strings.Repeat("x'", 20000)}, bytes.Repeat([]byte("0123456789\n"), 30000))

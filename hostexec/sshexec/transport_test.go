@@ -371,3 +371,66 @@ func TestSecretsNeverShow(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A link that goes silent without breaking is noticed by the probes.
+func TestSilentLinkIsLost(t *testing.T) {
+	f := fleet(t, 1, hosttest.Options{})
+	f.Hosts[0].Record(hosttest.Transcript{Argv: []string{"iblinkinfo"}, Delay: 30 * time.Second})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	silent := make(chan struct{})
+	go func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", f.Hosts[0].Addr)
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { _ = near.Close(); _ = far.Close() })
+			for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
+				go func() {
+					buf := make([]byte, 4096)
+					for {
+						n, err := way[0].Read(buf)
+						if err != nil {
+							return
+						}
+						select {
+						case <-silent: // swallowed
+						default:
+							_, _ = way[1].Write(buf[:n])
+						}
+					}
+				}()
+			}
+		}
+	}()
+	p := fleetPool(t, f, func(o *Options) {
+		o.KeepAlive = 50 * time.Millisecond
+		o.Resolve = func(string) (Endpoint, error) {
+			return Endpoint{Address: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, HostKeyAlias: "node0"}, nil
+		}
+	})
+	text, err := os.ReadFile(f.KnownHosts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, key, _ := strings.Cut(string(text), " ")
+	write(t, f.KnownHosts, "node0 "+key, 0o600)
+	go func() {
+		for f.Hosts[0].Peak() == 0 {
+			time.Sleep(5 * time.Millisecond)
+		}
+		close(silent)
+	}()
+	r, err := p.Look(deadline(t), "0", hostexec.Command{Argv: []string{"iblinkinfo"}})
+	if hostexec.OutcomeOf(err) != hostexec.Lost || !r.Remains {
+		t.Errorf("%v %+v", err, r)
+	}
+}

@@ -16,6 +16,7 @@ func Decode(text []byte) (Script, error) {
 		return Script{}, fmt.Errorf("reading script head %.80q: not one of ours", head)
 	}
 	s.Sudo, s.Stdin, s.Nonce = sudo == 1, stdin == 1, h1+h2
+	_, rest, _ = strings.Cut(rest, "\n") // the guess about the login shell
 	args, ok := strings.CutPrefix(rest, "set -- ")
 	if !ok {
 		return Script{}, fmt.Errorf("reading script %s: arguments are missing", s.Kind)

@@ -12,7 +12,36 @@ import (
 // Request is the constant exec request. A restricted shell refuses exec but
 // runs the plain name; every other shell replaces itself, which saves a
 // process and makes the script's shell the leader that sshd created.
-const Request = "exec sh || sh"
+//
+// The odd argument tells shells apart by how they read backslashes in the two
+// kinds of quotes: the Bourne family makes three of them, csh four, fish two,
+// and the restricted shell's fallback has none. See Direct.
+const Request = `exec sh -s '\\'"\\" || sh -s`
+
+// maxDirect is the longest script sent as an exec request, in bytes: Dropbear
+// takes 9,000 (MAX_CMD_LEN in its sysoptions.h).
+const maxDirect = 6000
+
+// Direct reports whether the script may itself be the exec request once the
+// login shell is known to be of the Bourne family (Marker.Bourne): that saves
+// starting a second shell. Only words that every shell reads the same between
+// single quotes qualify, so a wrong guess about the shell could fail but never
+// change a word.
+func (s Script) Direct() bool {
+	if s.Kind != KindRun || s.Token != 0 {
+		return false
+	}
+	sum := 0
+	for _, a := range s.Args {
+		sum += len(a) + 3
+		for i := 0; i < len(a); i++ {
+			if c := a[i]; c < ' ' || c > '~' || c == '\'' || c == '!' || c == '\\' {
+				return false
+			}
+		}
+	}
+	return sum < maxDirect
+}
 
 // Kinds of script.
 const (
@@ -99,6 +128,7 @@ func (s Script) Text() []byte {
 	}
 	h1, h2 := s.Nonce[:len(s.Nonce)/2], s.Nonce[len(s.Nonce)/2:]
 	fmt.Fprintf(&b, "#fb %s sudo=%s stdin=%s token=%d %s %s\n", s.Kind, flag(s.Sudo), flag(s.Stdin), s.Token, h1, h2)
+	b.WriteString(`fb_how=other; [ "$1" != '\\\' ] || fb_how=bourne` + "\n")
 	b.WriteString("set -- " + QuoteAll(s.Args) + "\n")
 	b.WriteString(environment)
 	if s.Kind != KindRun || s.Token != 0 {
@@ -150,31 +180,32 @@ func (s Script) Text() []byte {
 	if s.Token != 0 {
 		pre = strings.TrimSuffix("fb_fence && "+pre, " && ")
 	}
-	fmt.Fprintf(&b, "{ fb_go=go; %s\nprintf '%%s%%s %%s %%s\\n' %s %s $$ \"$fb_go\"; printf '%%s%%s\\n' %s %s >&2\n", pre, h1, h2, h1, h2)
+	fmt.Fprintf(&b, "{ fb_go=go; %s\nprintf '%%s%%s %%s %%s %%s\\n' %s %s $$ $fb_how \"$fb_go\"; printf '%%s%%s\\n' %s %s >&2\n", pre, h1, h2, h1, h2)
 	fmt.Fprintf(&b, "[ \"$fb_go\" = go ] || exit 0\n%s\nexit; }\n", main)
 	return []byte(b.String())
 }
 
 // Marker is the line that begins the answer on both streams.
 type Marker struct {
-	PID  int
-	Word string // "go", or why the work was not begun: fenced, noflock, nostate, same
-	Rest string
+	PID    int
+	Bourne bool   // the login shell reads quotes as sh does
+	Word   string // "go", or why the work was not begun: fenced, noflock, nostate, same
+	Rest   string
 }
 
 // ReadMarker reads a marker line (without its nonce and line end).
 func ReadMarker(line string) (Marker, error) {
-	f := strings.SplitN(strings.TrimSpace(line), " ", 3)
-	if len(f) < 2 {
-		return Marker{}, fmt.Errorf("marker line %q: want a process id and a word", line)
+	f := strings.SplitN(strings.TrimSpace(line), " ", 4)
+	if len(f) < 3 {
+		return Marker{}, fmt.Errorf("marker line %q: want a process id, the kind of shell and a word", line)
 	}
 	pid, err := strconv.Atoi(f[0])
 	if err != nil || pid <= 1 {
 		return Marker{}, fmt.Errorf("marker line %q: process id %q", line, f[0])
 	}
-	m := Marker{PID: pid, Word: f[1]}
-	if len(f) == 3 {
-		m.Rest = f[2]
+	m := Marker{PID: pid, Bourne: f[1] == "bourne", Word: f[2]}
+	if len(f) == 4 {
+		m.Rest = f[3]
 	}
 	return m, nil
 }

@@ -117,7 +117,7 @@ func TestScriptNeverHoldsItsOwnMarker(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	f.Add(Script{Kind: KindRun, Nonce: nonce, Args: []string{"hostname"}}.Text())
-	f.Add([]byte("#fb run sudo=0 stdin=0 token=0 a b\nset -- 'x\nexit; }\n"))
+	f.Add([]byte("#fb run sudo=0 stdin=0 token=0 a b\nx\nset -- 'x\nexit; }\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := Decode(text)
 		if err == nil && s.Kind == "" {
@@ -127,8 +127,8 @@ func FuzzDecode(f *testing.F) {
 }
 
 func FuzzReadMarker(f *testing.F) {
-	f.Add(" 12 go")
-	f.Add(" 12 fenced 7 run")
+	f.Add(" 12 other go")
+	f.Add(" 12 bourne fenced 7 run")
 	f.Fuzz(func(t *testing.T, line string) {
 		if m, err := ReadMarker(line); err == nil && (m.PID <= 1 || m.Word == "") {
 			t.Fatalf("%q gives %+v", line, m)

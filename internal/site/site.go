@@ -24,7 +24,7 @@ type Site struct {
 
 // Open reads configuration and inventory and makes the log, through which no
 // secret passes.
-func Open(configPath string, verbose bool) (*Site, error) {
+func Open(configPath string, level zapcore.Level) (*Site, error) {
 	path, err := config.Path(configPath)
 	if err != nil {
 		return nil, err
@@ -41,14 +41,18 @@ func Open(configPath string, verbose bool) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Site{Config: cfg, Redact: r, Inventory: Inventory{live}, Log: newLog(r, verbose)}, nil
+	return &Site{Config: cfg, Redact: r, Inventory: Inventory{live}, Log: newLog(r, level)}, nil
 }
 
-func newLog(r *redact.Redactor, verbose bool) *zap.Logger {
-	level := zapcore.InfoLevel
+// Level is how much a program logs: info and worse, or everything.
+func Level(verbose bool) zapcore.Level {
 	if verbose {
-		level = zapcore.DebugLevel
+		return zapcore.DebugLevel
 	}
+	return zapcore.InfoLevel
+}
+
+func newLog(r *redact.Redactor, level zapcore.Level) *zap.Logger {
 	enc := zap.NewProductionEncoderConfig()
 	enc.EncodeTime = zapcore.RFC3339TimeEncoder
 	return zap.New(r.Core(zapcore.NewCore(zapcore.NewConsoleEncoder(enc), zapcore.Lock(os.Stderr), level)))

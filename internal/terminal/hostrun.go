@@ -12,7 +12,6 @@ import (
 
 	"github.com/fabricbot/fabricbot/fabric"
 	"github.com/fabricbot/fabricbot/hostexec"
-	"github.com/fabricbot/fabricbot/internal/site"
 	"github.com/fabricbot/fabricbot/internal/workside"
 )
 
@@ -42,7 +41,7 @@ func (c *command) hostRun(ctx context.Context, words []string) int {
 	if err != nil {
 		return c.usage(err)
 	}
-	s, err := site.Open(c.config, c.verbose)
+	s, err := c.site()
 	if err != nil {
 		return c.fail(err)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/fabricbot/fabricbot/internal/config"
 	"github.com/fabricbot/fabricbot/internal/inventory"
-	"github.com/fabricbot/fabricbot/internal/site"
 	"github.com/fabricbot/fabricbot/op"
 )
 
@@ -84,7 +83,7 @@ func (c *command) configure(words []string) int {
 		fmt.Fprint(c.Out, config.Example())
 		return ExitOK
 	case len(words) == 1 && words[0] == "check":
-		s, err := site.Open(c.config, c.verbose)
+		s, err := c.site()
 		if err != nil {
 			return c.fail(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"go.temporal.io/sdk/client"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/fabricbot/fabricbot/activities"
 	"github.com/fabricbot/fabricbot/internal/access"
@@ -27,9 +28,18 @@ type online struct {
 	me    activities.Person
 }
 
+// site opens the site; a terminal shows only what a person must see.
+func (c *command) site() (*site.Site, error) {
+	level := zapcore.ErrorLevel
+	if c.verbose {
+		level = zapcore.DebugLevel
+	}
+	return site.Open(c.config, level)
+}
+
 // operate connects, checks rights and does what was asked.
 func (c *command) operate(ctx context.Context, e op.Entry, words string, input any) int {
-	s, err := site.Open(c.config, c.verbose)
+	s, err := c.site()
 	if err != nil {
 		return c.fail(err)
 	}

@@ -48,8 +48,20 @@ func NewPool(s *site.Site) (*sshexec.Pool, error) {
 		User: c.User, KnownHosts: c.KnownHosts, HostCAs: c.HostCA, Keys: c.Keys, Certificates: c.Certificates,
 		Agent: c.Agent, AgentSocket: os.Getenv("SSH_AUTH_SOCK"), ConnectTimeout: c.ConnectTimeout,
 		PerHost: c.PerHost, Overall: c.Overall, SpillDir: spill,
-		Event: func(e sshexec.Event) { s.Log.Info("ssh", zap.String("host", e.Host), zap.Any("event", e)) },
+		Event: func(e sshexec.Event) { record(s.Log, e) },
 	})
+}
+
+// record logs what happens to connections: the ordinary quietly, a changed
+// host key loudly.
+func record(log *zap.Logger, e sshexec.Event) {
+	fields := []zap.Field{zap.String("host", e.Host), zap.String("kind", e.Kind), zap.String("detail", e.Detail)}
+	switch e.Kind {
+	case "connected", "closed":
+		log.Debug("ssh connection", fields...)
+	default:
+		log.Warn("ssh connection", fields...)
+	}
 }
 
 func endpoint(ep inventory.Endpoint) sshexec.Endpoint {

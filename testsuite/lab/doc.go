@@ -37,9 +37,9 @@
 // priorities 14 and 13 (two cores, Debian 12, opensm 3.3.23):
 //
 //   - 16 hosts up, all ports Active: under 2 s; 16 ibstat at once over SSH: 1.3 s
-//   - master stopped or killed, standby is MASTER: 3.2–4.5 s
-//   - old master started, MASTER again and the other STANDBY: 0.4–1.2 s
-//   - opensmd restart on the master, MASTER again: 0.8–1.2 s
+//   - master stopped or killed, standby is MASTER: 3.0–5.4 s
+//   - old master started, MASTER again and the other STANDBY: 0.4–1.2 s, rarely 4.6 s
+//   - opensmd restart on the master, MASTER again: 0.8–1.3 s, rarely 4.5 s
 //
 // # HANDOVERCOUNT
 //

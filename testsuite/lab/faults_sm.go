@@ -65,8 +65,21 @@ func (l *Lab) twoMasters(ctx context.Context, _ []string) (string, error) {
 	return l.restandby(ctx, map[string]string{"sm_key": foreignKey})
 }
 
+// oneMaster gives the key back and makes the rightful master sweep: ports that
+// the other one configured last still name it as their SM, and the traps that
+// would say so go there.
 func (l *Lab) oneMaster(ctx context.Context, _ []string) (string, error) {
-	return l.restandby(ctx, map[string]string{"sm_key": templateValue(l.smTemplate, "sm_key")})
+	text, err := l.restandby(ctx, map[string]string{"sm_key": templateValue(l.smTemplate, "sm_key")})
+	if err != nil {
+		return "", err
+	}
+	for _, h := range l.Hosts {
+		if h.Role == roleSM {
+			_, err := h.Run(ctx, "/etc/init.d/opensmd", "reload")
+			return text, err
+		}
+	}
+	return text, nil
 }
 
 func (l *Lab) restandby(ctx context.Context, set map[string]string) (string, error) {

@@ -265,3 +265,46 @@ func processesOf(t *testing.T, dir, instance string) int {
 	}
 	return n
 }
+
+// TestToolsTakeTurns fills all seats of the simulator with servers that stay,
+// and sees a ninth tool wait until one of them is killed.
+func TestToolsTakeTurns(t *testing.T) {
+	l := needLab(t)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var servers sync.WaitGroup
+	defer servers.Wait()
+	defer func() {
+		for _, h := range l.Hosts {
+			h.Run(ctx, "pkill", "-KILL", "ibping") // only its own processes are in a host's sight
+		}
+	}()
+	for i := range toolSeats {
+		h := l.Hosts[i%len(l.Hosts)]
+		servers.Add(1)
+		go func() { defer servers.Done(); h.Run(ctx, "timeout", "40", "ibping", "-S") }()
+	}
+	eventually(t, 10*time.Second, "all seats taken", func() bool {
+		f, ok := l.fabric.(*ibsim)
+		return ok && len(f.relay.tools) == toolSeats
+	})
+	done := make(chan error, 1)
+	go func() {
+		out, err := sshTo(l, "node003", "root", "sminfo")
+		if err == nil && !strings.Contains(out, "SMINFO_MASTER") {
+			err = errors.New(out)
+		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		t.Fatalf("a ninth tool did not wait: %v", err)
+	case <-time.After(2 * time.Second):
+	}
+	if _, err := l.Hosts[0].Run(ctx, "pkill", "-KILL", "ibping"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("the tool that waited: %v", err)
+	}
+}

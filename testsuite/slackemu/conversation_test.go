@@ -138,13 +138,13 @@ func TestModalRoundTrip(t *testing.T) {
 func TestEvents(t *testing.T) {
 	s := start(t, quick())
 	b := connect(t, s)
-	ts, err := s.Say("operator-a", "fabric-ops", "", "@fabricbot status of <all> & more")
+	ts, err := s.Say("operator-a", "fabric-ops", "", "@fabricbot status of <all> & more for @operator-b, @fabric-approvers")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ev := (<-b.seen).Data.(slackevents.EventsAPIEvent)
 	mention := ev.InnerEvent.Data.(*slackevents.AppMentionEvent)
-	if mention.Text != "<@U07FABBOT> status of &lt;all&gt; &amp; more" || mention.TimeStamp != ts {
+	if mention.Text != "<@U07FABBOT> status of &lt;all&gt; &amp; more for <@U07OPERB>, <!subteam^S07APPROVE>" || mention.TimeStamp != ts {
 		t.Errorf("mention = %+v", mention)
 	}
 	wait(t, s, func(st State) bool { return len(st.Messages) == 2 && st.Messages[1].ThreadTS == ts })

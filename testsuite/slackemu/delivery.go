@@ -179,7 +179,7 @@ func (s *Server) late(envelope string) {
 			return
 		}
 	}
-	s.warn("ack for unknown envelope %s", envelope)
+	s.warn("ack for unknown envelope %.60s", envelope)
 }
 
 // publish delivers an event in the background, with Slack's three retries.

@@ -2,6 +2,7 @@ package slackemu
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -202,8 +203,7 @@ func (s *Server) Say(user, channel, thread, text string) (ts string, err error) 
 		return "", fmt.Errorf("say: no message %s in %s", thread, channel)
 	}
 	w := s.opts.Workspace
-	text = strings.ReplaceAll(escapeText(text), "@"+w.BotName, "<@"+w.BotUserID+">")
-	text = strings.ReplaceAll(text, "&lt;@"+w.BotUserID+"&gt;", "<@"+w.BotUserID+">")
+	text = s.mentions(escapeText(text))
 	m := s.post(c, &Message{User: u.ID, ThreadTS: thread, Version: Version{Text: text}}, "user")
 	event := answer{"user": u.ID, "text": text, "ts": m.TS, "channel": c.ID, "event_ts": m.TS, "team": u.TeamID}
 	if thread != "" {
@@ -253,6 +253,31 @@ func (s *Server) emit(name, scope string, u *User, event answer) {
 
 func escapeText(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+}
+
+var (
+	typedName = regexp.MustCompile(`(^|[\s(])@([A-Za-z0-9._-]*[A-Za-z0-9])`)
+	typedID   = regexp.MustCompile(`&lt;(@[UW][A-Z0-9]+|#[CG][A-Z0-9]+|!subteam\^S[A-Z0-9]+)&gt;`)
+)
+
+// mentions turns what a person types into references, as Slack's client does.
+func (s *Server) mentions(text string) string {
+	text = typedID.ReplaceAllString(text, "<$1>")
+	return typedName.ReplaceAllStringFunc(text, func(all string) string {
+		before, name, _ := strings.Cut(all, "@")
+		if name == s.opts.Workspace.BotName {
+			return before + "<@" + s.opts.Workspace.BotUserID + ">"
+		}
+		if u := s.user(name); u != nil {
+			return before + "<@" + u.ID + ">"
+		}
+		for _, g := range s.ws.groups {
+			if g.Handle == name {
+				return before + "<!subteam^" + g.ID + ">"
+			}
+		}
+		return all
+	})
 }
 
 // escapeRefs rewrites @name and #channel the way should_escape does.

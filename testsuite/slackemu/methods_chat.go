@@ -1,14 +1,13 @@
 package slackemu
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/fabricbot/fabricbot/testsuite/slackemu/blockkit"
 )
 
 // content is what a message shows, as an app sends it.
@@ -55,12 +54,23 @@ func (s *Server) readContent(c *call) (k content, err error) {
 	if k.hasBlocks && len(k.blocks) > 0 && k.text == "" {
 		s.warn("%s: blocks without text: the notification and screen readers get nothing", c.where())
 	}
-	for _, loud := range []string{"<!channel>", "<!here>", "<!everyone>"} {
-		if strings.Contains(k.text, loud) {
-			s.warn("text mentions %s", loud)
+	s.warnLoud(k)
+	return k, nil
+}
+
+// warnLoud notes mentions of everybody: they are usually foreign text that
+// nobody escaped.
+func (s *Server) warnLoud(k content) {
+	raw, err := json.Marshal([]any{k.text, k.blocks, k.attachments})
+	if err != nil {
+		return
+	}
+	for _, loud := range []string{"!channel", "!here", "!everyone"} {
+		// The encoder writes the angle brackets as \u003c and \u003e.
+		if bytes.Contains(raw, []byte(`\u003c`+loud+`\u003e`)) {
+			s.warn("the message mentions <%s>", loud)
 		}
 	}
-	return k, nil
 }
 
 func (k content) empty() bool {
@@ -262,51 +272,4 @@ func (s *Server) chatGetPermalink(c *call) (answer, error) {
 		link += "?thread_ts=" + m.ThreadTS + "&cid=" + ch.ID
 	}
 	return answer{"channel": ch.ID, "permalink": link}, nil
-}
-
-// wire is a message as the API and the events tell it.
-func (s *Server) wire(m *Message) answer {
-	out := answer{"type": "message", "user": m.User, "ts": m.TS, "text": m.Text, "team": s.opts.Workspace.TeamID}
-	if m.BotID != "" {
-		out["bot_id"], out["app_id"] = m.BotID, s.opts.Workspace.AppID
-	}
-	if len(m.Blocks) > 0 {
-		out["blocks"] = clone(m.Blocks)
-	}
-	if len(m.Attachments) > 0 {
-		out["attachments"] = clone(m.Attachments)
-	}
-	if m.ThreadTS != "" {
-		out["thread_ts"] = m.ThreadTS
-	}
-	if m.Edited {
-		out["edited"] = answer{"user": m.User, "ts": m.TS}
-	}
-	if m.Metadata != nil {
-		out["metadata"] = m.Metadata
-	}
-	if len(m.Files) > 0 {
-		list := make([]any, 0, len(m.Files))
-		for _, id := range m.Files {
-			if f := s.ws.files[id]; f != nil {
-				list = append(list, s.fileWire(f))
-			}
-		}
-		out["files"] = list
-	}
-	return out
-}
-
-// clone copies a JSON value, so that an answer written after the lock is
-// released shares nothing with the state.
-func clone(v any) any {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil
-	}
-	out, err := blockkit.Decode(string(raw))
-	if err != nil {
-		return nil
-	}
-	return out
 }

@@ -188,6 +188,36 @@ func TestPageInABrowser(t *testing.T) {
 	run(t, ctx, "agree", chromedp.Click(`.dialog .btn.primary`), chromedp.WaitVisible(item+`//*[contains(text(),"approved by")]`))
 	picture(t, ctx, "7-approved")
 
+	all := askReason()
+	opts := []*slack.OptionBlockObject{
+		slack.NewOptionBlockObject("a", plainText("One at a time"), plainText("slow and safe")), slack.NewOptionBlockObject("b", plainText("By rack"), nil),
+	}
+	long := slack.NewPlainTextInputBlockElement(plainText("What did you see?"), "note")
+	long.Multiline = true
+	all.Blocks = slack.Blocks{BlockSet: []slack.Block{
+		slack.NewSectionBlock(slack.NewTextBlockObject("mrkdwn", "Upgrade of *12 hosts* in `rack7`. Nothing starts before approval.", false, false), nil, nil),
+		slack.NewInputBlock("name", plainText("Type the switch name to confirm"), plainText("as printed on the label"), slack.NewPlainTextInputBlockElement(plainText("ib-leaf-07"), "name")),
+		slack.NewInputBlock("order", plainText("Order"), nil, slack.NewRadioButtonsBlockElement("order", opts...)),
+		slack.NewInputBlock("who", plainText("Informed"), nil, slack.NewOptionsSelectBlockElement(slack.OptTypeUser, plainText("Choose a person"), "who")),
+		slack.NewInputBlock("note", plainText("Note"), nil, long).WithOptional(true),
+	}}
+	s.mu.Lock()
+	trigger := s.newTrigger("U07OPERB", "")
+	s.mu.Unlock()
+	v, err := b.api.OpenView(trigger, all)
+	if err != nil {
+		t.Fatal(code(err))
+	}
+	run(t, ctx, "submit an incomplete modal", chromedp.WaitVisible(`#in-name`), chromedp.SendKeys(`#in-name`, "ib-leaf-07"), chromedp.Click(`.dialog .btn.primary`),
+		chromedp.WaitVisible(`//div[contains(@class,"error")]`))
+	picture(t, ctx, "9-inputs")
+	run(t, ctx, "complete it", chromedp.Click(`//input[@type="radio"]`), chromedp.SetValue(`#in-who`, "U07VIEWER"),
+		script(`document.getElementById("in-who").dispatchEvent(new Event("change"))`), chromedp.Click(`.dialog .btn.primary`), chromedp.WaitNotPresent(`.dialog`))
+	s.mu.Lock()
+	if st, _ := held(s.ws.views[v.ID], "name", "name"); st["value"] != "ib-leaf-07" {
+		t.Errorf("typed text = %v", st)
+	}
+	s.mu.Unlock()
 	run(t, ctx, "open the home tab", chromedp.Click(`#apps button`), chromedp.WaitVisible(`.home hr`))
 	if !strings.Contains(s.Messages("fabric-ops")[1].Text, "approved by <@U07OPERB>") {
 		t.Errorf("message = %+v", s.Messages("fabric-ops")[1])

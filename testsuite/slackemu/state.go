@@ -142,6 +142,7 @@ func randomHex(octets int) string {
 func (s *Server) warn(format string, args ...any) {
 	if len(s.ws.warnings) < maxCalls {
 		s.ws.warnings = append(s.ws.warnings, fmt.Sprintf(format, args...))
+		s.touch()
 	}
 }
 

@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	s, err := site.Open(*config, *verbose)
+	s, err := site.Open(*config, site.Level(*verbose))
 	if err != nil {
 		return err
 	}
