@@ -36,7 +36,7 @@ generate: ## renew what is made from the declarations: docs/operations.md, deplo
 	@go run ./internal/gen
 
 histories: ## record the histories that workflows must be able to replay
-	@cd embedded && go run ./cmd/withengine -- go -C .. test ./workflows -run '^TestHistories$$' -count=1 -record
+	@cd embedded && go run ./internal/withengine -- go -C .. test ./workflows -run '^TestHistories$$' -count=1 -record
 
 vuln: ## look for known vulnerabilities (asks vuln.go.dev)
 	@go tool govulncheck ./... && env -C embedded "$$(go tool -n govulncheck)" ./...
