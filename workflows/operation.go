@@ -42,7 +42,11 @@ type Entry struct {
 	planned    bool
 	run        func(workflow.Context, activities.Request) (activities.Outcome, error)
 	readResult func(activities.Data) (any, error)
+	readInput  func(activities.Data) (any, error)
 }
+
+// Input gives a request's input its type back.
+func (e Entry) Input(d activities.Data) (any, error) { return e.readInput(d) }
 
 // Result gives a run's result its type back.
 func (e Entry) Result(d activities.Data) (any, error) { return e.readResult(d) }
@@ -58,6 +62,11 @@ func declare[In, Out any](o Operation[In, Out]) bool {
 		planned: o.Plan != nil,
 		run: func(ctx workflow.Context, req activities.Request) (activities.Outcome, error) {
 			return frame(ctx, &o, req)
+		},
+		readInput: func(d activities.Data) (any, error) {
+			var in In
+			err := d.Unpack(&in)
+			return in, err
 		},
 		readResult: func(d activities.Data) (any, error) {
 			var out Out

@@ -256,9 +256,9 @@ func (out *SMRestartResult) judge() {
 	if n := len(out.LIDs.Changed); n > 0 {
 		lids = fmt.Sprintf("%d LIDs changed", n)
 	}
-	ports := fmt.Sprintf("all %d links Active", out.After.Active)
+	ports := fmt.Sprintf("all %d ports Active", out.After.Active)
 	if n := out.After.Initializing + out.After.Armed; n > 0 {
-		ports = fmt.Sprintf("%d links not Active", n)
+		ports = fmt.Sprintf("%d ports not Active", n)
 	}
 	gap := "the master stayed the same"
 	if out.GapSeconds > 0 {

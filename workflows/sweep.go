@@ -23,7 +23,7 @@ func (r *Run) sweep(ctx workflow.Context, from activities.Vantage, why string) (
 	defer release()
 	err = r.Step(ctx, from.Host, why, func() (string, error) {
 		err := workflow.ExecuteActivity(lookOptions(ctx, 18*time.Minute), hosts.Sweep, from).Get(ctx, &s)
-		return fmt.Sprintf("%d hosts' adapters, %d switches, %d links; %d Active, %d not", s.Counts.CAs, s.Counts.Switches, s.Counts.Links, s.Active, s.Initializing+s.Armed), err
+		return fmt.Sprintf("%d adapters, %d switches, %d links; %d ports Active, %d not", s.Counts.CAs, s.Counts.Switches, s.Counts.Links, s.Active, s.Initializing+s.Armed), err
 	})
 	return s, err
 }

@@ -154,7 +154,7 @@ func (out *TopologyBackupResult) sum() {
 		out.Findings = append(out.Findings, activities.Finding{Severity: activities.Unknown, Text: "the discovery is partial: " + out.Fabric.Trouble})
 	}
 	if n := out.Fabric.Initializing + out.Fabric.Armed; n > 0 {
-		out.Findings = append(out.Findings, activities.Finding{Severity: activities.Fail, Text: fmt.Sprintf("%d links are up but not Active", n), Action: "sm status"})
+		out.Findings = append(out.Findings, activities.Finding{Severity: activities.Fail, Text: fmt.Sprintf("%d ports are up but not Active", n), Action: "sm status"})
 	}
 	for _, m := range out.Missing {
 		out.Findings = append(out.Findings, activities.Finding{Severity: activities.Warn, Text: "not stored: " + m})

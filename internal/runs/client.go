@@ -64,6 +64,9 @@ const admissionWait = 2 * time.Second
 // Start starts the run, or finds the one that this request started before, and
 // returns its view once a worker has taken it up.
 func (c *Client) Start(ctx context.Context, r activities.Request) (activities.View, error) {
+	if err := c.checkTargets(r); err != nil {
+		return activities.View{}, err
+	}
 	if r.Same == "" {
 		r.Same = same(c.Cluster, r.Op, r.Input)
 	}

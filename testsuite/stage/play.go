@@ -38,8 +38,11 @@ func Shown(m slackemu.Message) string {
 	return string(b)
 }
 
-// Type types a slash command and returns the private answer, which comes after
-// the acknowledgement; empty when none has come within the time.
+// checking is how the acknowledgement ends, which a real answer follows.
+const checking = "checking …"
+
+// Type types a slash command and returns the private answer that follows the
+// acknowledgement; an error when none comes within the time.
 func (s *Stage) Type(ctx context.Context, user, channel, text string) (answer string, err error) {
 	before := len(s.Slack.Ephemerals(user))
 	res, err := s.Slack.Slash(user, channel, "/fabric "+text)
@@ -49,16 +52,20 @@ func (s *Stage) Type(ctx context.Context, user, channel, text string) (answer st
 	if res.Reply != nil && res.Reply.System {
 		return "", fmt.Errorf("Slack itself answered: %s", Shown(*res.Reply))
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	_ = s.Slack.Wait(ctx, func(slackemu.State) bool {
+	if err := s.Slack.Wait(ctx, func(slackemu.State) bool {
 		all := s.Slack.Ephemerals(user)
-		answer = ""
 		for _, m := range all[min(before, len(all)):] {
-			answer += Shown(m) + "\n"
+			if text := s.Plain(m); !strings.Contains(text, checking) {
+				answer = text
+				return true
+			}
 		}
-		return len(all) > before+1
-	})
+		return false
+	}); err != nil {
+		return "", fmt.Errorf("%q got no private answer", text)
+	}
 	return answer, nil
 }
 
