@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/fabricbot/fabricbot/internal/access"
+	"github.com/fabricbot/fabricbot/internal/config"
 )
 
 // TestSystemdUnits lets systemd itself judge the units. The programs are not
@@ -48,5 +51,20 @@ func TestSudoers(t *testing.T) {
 	}
 	if out, err := exec.Command(visudo, "-cf", "../deploy/sudoers.d/fabricbot").CombinedOutput(); err != nil {
 		t.Errorf("visudo: %v\n%s", err, out)
+	}
+}
+
+// TestExampleConfiguration holds the file that the README has people copy to
+// what the programs accept.
+func TestExampleConfiguration(t *testing.T) {
+	c, err := config.Load("../deploy/fabricbot.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SSH.CheckLogin(); err != nil {
+		t.Error(err)
+	}
+	if _, err := access.New(c.Access, c.Slack.TeamID, nil); err != nil {
+		t.Error(err)
 	}
 }
