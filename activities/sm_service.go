@@ -197,7 +197,7 @@ func sum(b []byte) string {
 // smPackage asks the package manager; a host without an answer is no trouble.
 func (h *Hosts) smPackage(ctx context.Context, s *SMService) error {
 	for _, argv := range [][]string{
-		{"dpkg-query", "-W", "-f", "${Package} ${Version}", "opensm"},
+		{"dpkg-query", "-W", "opensm"},
 		{"rpm", "-q", "opensm"},
 	} {
 		res, err := h.look(ctx, s.Host, ibstatWithin, argv...)
@@ -205,7 +205,7 @@ func (h *Hosts) smPackage(ctx context.Context, s *SMService) error {
 			return err
 		}
 		if err == nil && res.Exit == 0 {
-			s.Package = strings.TrimSpace(string(res.Stdout))
+			s.Package = strings.Join(strings.Fields(string(res.Stdout)), " ")
 			return nil
 		}
 	}

@@ -42,6 +42,9 @@ type Reply struct {
 // any other is shown to the person alone.
 type Access interface {
 	Decide(ctx context.Context, by activities.Person, place activities.Place, e op.Entry) error
+	// Steer says whether a person may cancel, pause or resume the run; whoever
+	// asked for a run can always stop it.
+	Steer(ctx context.Context, by activities.Person, place activities.Place, v activities.View) error
 }
 
 // Options are what a Bot needs. All fields without a stated default are
@@ -63,7 +66,8 @@ type Options struct {
 	Channels []string
 	// Command is the slash command; default /fabric.
 	Command string
-	// Workers is how many requests are worked on at once; default 8.
+	// Workers is how many commands are worked on at once; default 8. As many
+	// buttons and forms are worked on beside them.
 	Workers int
 	Clock   Clock       // default the wall clock
 	Log     *zap.Logger // default none
@@ -82,7 +86,8 @@ type Bot struct {
 	me       slack.AuthTestResponse
 	channels map[string]bool
 	seen     seen
-	crew     *crew
+	crew     *crew // commands and mentions
+	clicks   *crew // buttons and forms, which must not wait behind commands
 	users    kept[*slack.User]
 	places   kept[*slack.Channel]
 	groups   kept[[]string]
@@ -116,7 +121,7 @@ func New(o Options) (*Bot, error) {
 	if o.GiveUp <= 0 {
 		o.GiveUp = 15 * time.Minute
 	}
-	b := &Bot{o: o, log: o.Log, channels: map[string]bool{}, crew: newCrew(queueLength, o.Log)}
+	b := &Bot{o: o, log: o.Log, channels: map[string]bool{}, crew: newCrew(queueLength, o.Log), clicks: newCrew(queueLength, o.Log)}
 	for _, c := range o.Channels {
 		b.channels[c] = true
 	}

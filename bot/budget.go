@@ -19,8 +19,8 @@ type Pace struct {
 	UpdatesPerMinute int
 	// Reserve is how many of them only state changes may use; default 10.
 	Reserve int
-	// PostGap is the least time between two new messages in a channel; default
-	// one second.
+	// PostGap is the mean time between new messages in a channel, of which a few
+	// may go at once; default one second.
 	PostGap time.Duration
 	// MessageGap is the least time between two pure progress updates of one
 	// message; it doubles when the run is older than five minutes and doubles
@@ -61,6 +61,10 @@ const (
 	methodDelete = "chat.delete"
 )
 
+// postBurst is how many new messages a channel takes at once: Slack allows
+// "short bursts" without a number.
+const postBurst = 4
+
 // budget is the one place that knows how much may still be said to the
 // workspace. It is shared by all runs.
 type budget struct {
@@ -70,7 +74,7 @@ type budget struct {
 	mu      sync.Mutex
 	tokens  float64
 	filled  time.Time
-	posted  map[string]time.Time // channel → when the next post may go
+	posted  map[string]time.Time // channel → when all posts so far are paid for
 	blocked map[string]time.Time // method → until when Slack said to wait
 }
 
@@ -103,10 +107,14 @@ func (b *budget) take(method, channel string, urgent bool) time.Duration {
 		}
 		b.tokens--
 	case methodPost:
-		if wait := b.posted[channel].Sub(now); wait > 0 {
+		next := b.posted[channel]
+		if next.Before(now) {
+			next = now
+		}
+		if wait := next.Sub(now) - (postBurst-1)*b.pace.PostGap; wait > 0 {
 			return wait
 		}
-		b.posted[channel] = now.Add(b.pace.PostGap)
+		b.posted[channel] = next.Add(b.pace.PostGap)
 	}
 	return 0
 }

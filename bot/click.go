@@ -111,7 +111,7 @@ func (b *Bot) steer(ctx context.Context, p private, by activities.Person, place 
 	if err != nil {
 		return err
 	}
-	if err := b.o.Access.Decide(ctx, by, place, e); err != nil {
+	if err := b.o.Access.Steer(ctx, by, place, v); err != nil {
 		return err
 	}
 	reply, err := b.o.Runs.Control(ctx, by, place, name, input)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fabricbot/fabricbot/activities"
 	"github.com/fabricbot/fabricbot/op"
+	"github.com/fabricbot/fabricbot/workflows"
 )
 
 // tooOld is the age from which a request is not carried out any more: after an
@@ -46,15 +47,20 @@ func (b *Bot) command(ctx context.Context, a ask) {
 // complain tells a person why something was not done.
 func (b *Bot) complain(ctx context.Context, p private, err error) {
 	var usage *op.UsageError
-	var no *refusal
-	switch {
-	case errors.As(err, &usage):
+	if errors.As(err, &usage) {
 		b.tell(ctx, p, b.usage(usage))
-	case errors.As(err, &no):
-		b.tell(ctx, p, sentence(no.text))
-	default:
-		b.tell(ctx, p, sentence(say("⚠ %s", err)))
+		return
 	}
+	b.tell(ctx, p, sentence(reason(err)))
+}
+
+// reason is an error as a sentence for people.
+func reason(err error) trusted {
+	var no *refusal
+	if errors.As(err, &no) {
+		return no.text
+	}
+	return say("⚠ %s", err)
 }
 
 func sentence(text trusted) message {
@@ -106,13 +112,29 @@ func (b *Bot) carryOut(ctx context.Context, a ask) error {
 		return err
 	}
 	by, place := b.person(a.user, a.name), activities.Place{Team: b.me.TeamID, Channel: a.channel}
-	if err := b.o.Access.Decide(ctx, by, place, e); err != nil {
+	if err := b.allowed(ctx, by, place, e, input); err != nil {
 		return err
 	}
 	if e.Class == op.Control {
 		return b.control(ctx, a, by, place, e, input)
 	}
 	return b.start(ctx, a, by, place, e, input)
+}
+
+// allowed asks the site's rules. A run that does not answer is steered by those
+// who may give the word in general: stopping must not wait for a worker.
+func (b *Bot) allowed(ctx context.Context, by activities.Person, place activities.Place, e op.Entry, input any) error {
+	if in, ok := input.(workflows.RunInput); ok && steers(e.Name) {
+		if v, err := b.o.Runs.View(ctx, in.Run); err == nil {
+			return b.o.Access.Steer(ctx, by, place, v)
+		}
+	}
+	return b.o.Access.Decide(ctx, by, place, e)
+}
+
+// steers reports whether a control word changes the course of one run.
+func steers(name string) bool {
+	return name == "runs cancel" || name == "runs pause" || name == "runs resume"
 }
 
 func (b *Bot) start(ctx context.Context, a ask, by activities.Person, place activities.Place, e op.Entry, input any) error {
@@ -128,7 +150,11 @@ func (b *Bot) start(ctx context.Context, a ask, by activities.Person, place acti
 		return err
 	}
 	b.log.Info("run asked for", zap.String("op", e.Name), zap.String("workflow_id", r.Run), zap.String("requester", by.ID), zap.String("channel", a.channel))
-	if v.State == activities.Duplicate {
+	switch v.State {
+	case activities.Requested:
+		// Nobody speaks for the run yet, so silence would be all there is.
+		b.tell(ctx, a.private, sentence(say("⏳ Run %s is accepted, but no worker has taken it up yet. It begins by itself when one does; see %s.", code(short(v.Run)), code(b.o.Command+" runs show "+short(v.Run)))))
+	case activities.Duplicate:
 		text := say("⏭ The same command is already running as run %s; nothing was started. See it with %s.", code(short(v.Of)), code(b.o.Command+" runs show "+short(v.Of)))
 		if link := b.o.Thread.Link(ctx, v.Of); link != "" {
 			text += trusted("\n" + link)

@@ -65,6 +65,13 @@ func TestSameCommandTwiceJoins(t *testing.T) {
 	}
 }
 
+func TestNoWorkerIsSaid(t *testing.T) {
+	h := open(t)
+	h.runs.idle = true
+	h.slash(anna, "sm status")
+	h.told(anna, "no worker has taken it up yet")
+}
+
 func TestRefusals(t *testing.T) {
 	tests := []struct {
 		name, user, channel, text, want string
@@ -83,7 +90,7 @@ func TestRefusals(t *testing.T) {
 	h := open(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h.access = func(activities.Person, activities.Place, op.Entry) error { return tt.access }
+			h.allow(func(activities.Person, activities.Place, op.Entry) error { return tt.access })
 			if _, err := h.slack.Slash(tt.user, tt.channel, "/fabric "+tt.text); err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/fabricbot/fabricbot/activities"
-	"github.com/fabricbot/fabricbot/templates"
 )
 
 // Forms and their one input.
@@ -68,11 +67,7 @@ func typeForm(p pressed, channel string, v activities.View) slack.ModalViewReque
 
 // refusedForm says in an open form why it cannot be used.
 func refusedForm(err error) slack.ModalViewRequest {
-	text := trusted(templates.Slack.Escape(err))
-	if no, ok := err.(*refusal); ok {
-		text = no.text
-	}
-	return form("Not possible", "", "", "", section(string(text)))
+	return form("Not possible", "", "", "", section(string(reason(err))))
 }
 
 // typed is the answer in a form.

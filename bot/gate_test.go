@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fabricbot/fabricbot/activities"
+	"github.com/fabricbot/fabricbot/op"
 	"github.com/fabricbot/fabricbot/testsuite/slackemu"
 )
 
@@ -222,5 +223,22 @@ func TestCancelByButton(t *testing.T) {
 		h.runs.mu.Lock()
 		defer h.runs.mu.Unlock()
 		return len(h.runs.control) == 1 && strings.HasPrefix(h.runs.control[0], "runs cancel {"+h.runs.started[0].Run)
+	})
+}
+
+func TestOnesOwnRunCanAlwaysBeStopped(t *testing.T) {
+	h := open(t)
+	ts := h.waiting(1)
+	h.allow(func(activities.Person, activities.Place, op.Entry) error { return errors.New("no rule allows it") })
+	h.click(viewer, ts, actionCancel)
+	h.told(viewer, "no rule allows it")
+	h.slash(viewer, "runs pause "+h.only())
+	h.click(anna, ts, actionCancel)
+	h.told(anna, "done &amp; dusted")
+	h.slash(anna, "runs pause "+h.only())
+	h.eventually("both orders", func() bool {
+		h.runs.mu.Lock()
+		defer h.runs.mu.Unlock()
+		return len(h.runs.control) == 2
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ type house struct {
 	runs   *runsInMemory
 	bot    *Bot
 	thread *Thread
-	access accessFunc
+	access atomic.Value // of accessFunc
 	db     string
 	stop   func()
 }
@@ -46,6 +47,14 @@ type accessFunc func(by activities.Person, place activities.Place, e op.Entry) e
 
 func (f accessFunc) Decide(_ context.Context, by activities.Person, place activities.Place, e op.Entry) error {
 	return f(by, place, e)
+}
+
+// Steer lets those stop a run who asked for it, and those who may do anything.
+func (f accessFunc) Steer(_ context.Context, by activities.Person, place activities.Place, v activities.View) error {
+	if by.ID == v.By.ID {
+		return nil
+	}
+	return f(by, place, op.Entry{Name: "steer"})
 }
 
 type blobsInMemory map[string]string
@@ -100,7 +109,7 @@ func open(t *testing.T) *house {
 	t.Helper()
 	emu := emulator(t, slackemu.Options{Timing: slackemu.Timing{AckDeadline: time.Second, PingEvery: time.Second}})
 	h := &house{t: t, slack: emu, db: filepath.Join(t.TempDir(), "said.db")}
-	h.access = func(activities.Person, activities.Place, op.Entry) error { return nil }
+	h.allow(func(activities.Person, activities.Place, op.Entry) error { return nil })
 	var store *Store
 	h.thread, store = newThread(t, emu, h.db, quick)
 	h.runs = &runsInMemory{views: map[string]activities.View{}, voice: h.thread}
@@ -129,7 +138,9 @@ func (h *house) newBot(o Options) *Bot {
 		h.t.Fatal(err)
 	}
 	o.API, o.Index, o.Runs, o.Thread, o.Draw, o.Team = h.thread.api, index, h.runs, h.thread, h.thread.draw, team
-	o.Access = accessFunc(func(by activities.Person, place activities.Place, e op.Entry) error { return h.access(by, place, e) })
+	o.Access = accessFunc(func(by activities.Person, place activities.Place, e op.Entry) error {
+		return h.access.Load().(accessFunc)(by, place, e)
+	})
 	o.RunID = func(key string) string { return fmt.Sprintf("%x", []byte(key[len(key)-5:])) }
 	if o.Channels == nil {
 		o.Channels = []string{ops, "C07SECRET", "C07RANDOM", "C07SHARED"}
@@ -140,6 +151,9 @@ func (h *house) newBot(o Options) *Bot {
 	}
 	return b
 }
+
+// allow changes who may do what.
+func (h *house) allow(f accessFunc) { h.access.Store(f) }
 
 // until waits for the workspace to be as described.
 func (h *house) until(what string, ok func(slackemu.State) bool) {

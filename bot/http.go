@@ -128,7 +128,7 @@ func (b *Bot) httpInteract(w http.ResponseWriter, r *http.Request, body []byte) 
 	}
 	answer, then := b.submit(r.Context(), cb)
 	if then != nil {
-		b.crew.offer(job{"form", then})
+		b.clicks.offer(job{"form", then})
 	}
 	if answer != nil {
 		writeJSON(w, answer)

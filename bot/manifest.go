@@ -39,6 +39,10 @@ type manifest struct {
 			Name   string `yaml:"display_name"`
 			Online bool   `yaml:"always_online"`
 		} `yaml:"bot_user"`
+		Home struct {
+			Home     bool `yaml:"home_tab_enabled"`
+			Messages bool `yaml:"messages_tab_enabled"`
+		} `yaml:"app_home"`
 		Commands []manifestCommand `yaml:"slash_commands"`
 	} `yaml:"features"`
 	OAuth struct {
@@ -81,13 +85,14 @@ func Manifest(x *op.Index) ([]byte, error) {
 	m.Display.Description = "Runs an InfiniBand or RoCE fabric: looks, plans, asks for approval, acts, verifies."
 	m.Display.Colour = "#1d3a5f"
 	m.Features.BotUser.Name, m.Features.BotUser.Online = "fabricbot", true
+	m.Features.Home.Home, m.Features.Home.Messages = true, true
 	m.Features.Commands = []manifestCommand{{
 		Command:     "/fabric",
 		Description: fitPlain("Look at the fabric and change it with plan and approval; help lists everything", limitCommandDoc),
 		Hint:        fitPlain(usageHint(x), limitHint),
 	}}
 	m.OAuth.Scopes.Bot = slices.Clone(scopes)
-	m.Settings.Events.Bot = []string{"app_mention"}
+	m.Settings.Events.Bot = []string{"app_home_opened", "app_mention"}
 	m.Settings.Interactivity.Enabled = true
 	m.Settings.Socket = true
 	body, err := yaml.MarshalWithOptions(m, yaml.IndentSequence(true))

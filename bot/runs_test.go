@@ -23,6 +23,7 @@ type runsInMemory struct {
 	control []string
 	refuse  error // what Decide answers
 	hosts   int
+	idle    bool // no worker is there
 	voice   activities.Voice
 	busy    sync.WaitGroup
 }
@@ -35,6 +36,9 @@ func (r *runsInMemory) Start(_ context.Context, q activities.Request) (activitie
 	r.started = append(r.started, q)
 	if v, ok := r.views[q.Run]; ok {
 		return v, nil
+	}
+	if r.idle {
+		return activities.View{Run: q.Run, Op: q.Op, State: activities.Requested}, nil
 	}
 	for _, v := range r.views {
 		if v.Words == q.Words && !v.State.Final() {

@@ -25,11 +25,17 @@ func (b *Bot) onClick(cb slack.InteractionCallback) (busy bool) {
 	if cb.Type != slack.InteractionTypeBlockActions || !b.seen.first(clickKey(cb), b.o.Clock.Now()) {
 		return false
 	}
-	return !b.crew.offer(job{"click", func(ctx context.Context) { b.click(ctx, cb) }})
+	return !b.clicks.offer(job{"click", func(ctx context.Context) { b.click(ctx, cb) }})
 }
 
 // onEvent queues an event of the Events API.
 func (b *Bot) onEvent(e slackevents.EventsAPIEvent, outer eventOuter) {
+	if o, ok := e.InnerEvent.Data.(*slackevents.AppHomeOpenedEvent); ok && o.Tab != "messages" {
+		if b.seen.first("event/"+outer.EventID, b.o.Clock.Now()) {
+			b.crew.offer(job{"home", func(ctx context.Context) { b.home(ctx, outer.TeamID, o.User) }})
+		}
+		return
+	}
 	a, ok := b.mentionAsk(e, outer)
 	if !ok {
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -51,7 +52,13 @@ func (b *Bot) attend(ctx context.Context, listen func(context.Context) error) er
 	defer cancel()
 	ended := make(chan error, 2)
 	worked := make(chan struct{})
-	go func() { b.crew.run(inner, b.o.Workers); close(worked) }()
+	go func() {
+		defer close(worked)
+		var both sync.WaitGroup
+		both.Go(func() { b.crew.run(inner, b.o.Workers) })
+		both.Go(func() { b.clicks.run(inner, b.o.Workers) })
+		both.Wait()
+	}()
 	go func() { ended <- b.probe(inner) }()
 	go func() { ended <- listen(inner) }()
 	err := <-ended
@@ -166,7 +173,7 @@ func (b *Bot) onRequest(ctx context.Context, client *socketmode.Client, e socket
 			b.ack(ctx, client, id, nil)
 			return
 		}
-		if !b.crew.offer(job{"form", func(ctx context.Context) {
+		if !b.clicks.offer(job{"form", func(ctx context.Context) {
 			answer, then := b.submit(ctx, data)
 			if answer != nil {
 				b.ack(ctx, client, id, answer)

@@ -16,7 +16,7 @@ import (
 func TestAcknowledgementComesBeforeWork(t *testing.T) {
 	h := open(t)
 	release := make(chan struct{})
-	h.access = func(activities.Person, activities.Place, op.Entry) error { <-release; return nil }
+	h.allow(func(activities.Person, activities.Place, op.Entry) error { <-release; return nil })
 	r := h.slash(anna, "sm status")
 	if _, n := h.runs.only(); r.Reply == nil || n != 0 {
 		t.Error("work began before the acknowledgement")
@@ -30,7 +30,7 @@ func TestAcknowledgementComesBeforeWork(t *testing.T) {
 func TestManyCommandsAtOnce(t *testing.T) {
 	h := open(t)
 	release := make(chan struct{})
-	h.access = func(activities.Person, activities.Place, op.Entry) error { <-release; return nil }
+	h.allow(func(activities.Person, activities.Place, op.Entry) error { <-release; return nil })
 	for range 40 {
 		h.slash(anna, "sm status")
 	}
@@ -177,11 +177,11 @@ func TestSeen(t *testing.T) {
 // TestABugDoesNotSilenceTheBot makes a request panic.
 func TestABugDoesNotSilenceTheBot(t *testing.T) {
 	h := open(t)
-	h.access = func(activities.Person, activities.Place, op.Entry) error { panic("a bug") }
+	h.allow(func(activities.Person, activities.Place, op.Entry) error { panic("a bug") })
 	for range 20 {
 		h.slash(anna, "sm status")
 	}
-	h.access = func(activities.Person, activities.Place, op.Entry) error { return nil }
-	h.slash(anna, "runs list")
-	h.told(anna, "no such runs")
+	h.allow(func(activities.Person, activities.Place, op.Entry) error { return nil })
+	h.slash(anna, "freeze until Friday")
+	h.told(anna, "done &amp; dusted")
 }

@@ -25,8 +25,8 @@ type rule struct {
 	shape    string
 }
 
-// wrappers run another program; the inner command is classified in turn.
-// The number says how the own arguments are recognised: see unwrap.
+// wrappers run another program; the inner command is classified in turn. Each
+// function takes the wrapper's own arguments off the front.
 var wrappers = map[string]func(args []string) (rest []string, ok bool){
 	"numactl": func(a []string) ([]string, bool) {
 		n := 0

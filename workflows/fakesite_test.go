@@ -99,6 +99,9 @@ func (f *fakeSite) Look(_ context.Context, host string, cmd hostexec.Command) (h
 	if f.dead[host] {
 		return hostexec.Result{}, &hostexec.Error{Host: host, Act: cmd.Argv[0], Step: "connect", Outcome: hostexec.Unreachable, Detail: "connection refused"}
 	}
+	if class, err := hostexec.Classify(cmd.Argv); err != nil || class != hostexec.Look {
+		return hostexec.Result{}, &hostexec.Error{Host: host, Act: hostexec.Display(cmd.Argv), Outcome: hostexec.Refused, Detail: fmt.Sprintf("class %v: %v", class, err)}
+	}
 	out, exit := f.answer(host, cmd.Argv)
 	return hostexec.Result{Host: host, Argv: cmd.Argv, Stdout: []byte(out), Exit: exit, Outcome: hostexec.OK}, nil
 }
@@ -153,7 +156,7 @@ func (f *fakeSite) answer(host string, argv []string) (string, int) {
 		}
 		return "opensm is stopped\n", 3
 	case "dpkg-query":
-		return "opensm 3.3.23-2", 0
+		return "opensm\t3.3.23-2\n", 0
 	case "ibnetdiscover":
 		return f.discovery(), 0
 	case "iblinkinfo":
@@ -209,6 +212,9 @@ func (f *fakeSite) Put(context.Context, string, hostexec.Lease, string, fs.FileM
 func (f *fakeSite) StartJob(_ context.Context, host string, lease hostexec.Lease, job hostexec.Job) (hostexec.JobStatus, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if _, err := hostexec.Classify(job.Command.Argv); err != nil {
+		return hostexec.JobStatus{}, err
+	}
 	if st, ok := f.jobs[job.ID]; ok {
 		return st, nil
 	}

@@ -41,19 +41,21 @@ func frame[In, Out any](ctx workflow.Context, o *Operation[In, Out], req activit
 	if err := r.listen(ctx); err != nil {
 		return activities.Outcome{}, err
 	}
-	release, first, err := r.tryHold(work, commandHold(req.Same), req.Words)
+	release, other, err := r.claim(work)
 	if err != nil {
 		return activities.Outcome{}, err
 	}
-	if !first {
-		return r.duplicate(ctx), nil
+	if other != "" {
+		return r.duplicate(ctx, other), nil
 	}
 	r.speak(ctx)
 	out, err := perform(work, o, r, def)
 	free, stop := workflow.NewDisconnectedContext(ctx)
 	defer stop()
-	outcome := r.conclude(free, out, err)
+	// Freed before anybody can see the end, so that the same command typed at
+	// the sight of it is a new run.
 	release()
+	outcome := r.conclude(free, out, err)
 	if err := r.lastWord(free); err != nil {
 		r.audit(free, activities.AuditEntry{Event: "undeliverable", Reason: sentence(err)})
 	}
@@ -178,14 +180,37 @@ func (r *Run) takeHost(ctx workflow.Context, host string, patience time.Duration
 	return release, nil
 }
 
+// claimTries bounds how often a run asks again when the one that held its
+// command has just ended.
+const claimTries = 10
+
+// claim takes the run's command, or names the run that has it.
+func (r *Run) claim(ctx workflow.Context) (release func(), other string, err error) {
+	for range claimTries {
+		release, first, err := r.tryHold(ctx, commandHold(r.Req.Same), r.Req.Words)
+		if err != nil || first {
+			return release, "", err
+		}
+		var h activities.Holder
+		if err := workflow.ExecuteActivity(lookOptions(ctx, 10*time.Second), hosts.WhoHolds, commandHold(r.Req.Same)).Get(ctx, &h); err != nil {
+			return nil, "", err
+		}
+		if h.Run != "" {
+			return nil, h.Run, nil
+		}
+		if err := workflow.Sleep(ctx, time.Second); err != nil {
+			return nil, "", err
+		}
+	}
+	return nil, "", refuse("another run holds this command but does not answer; look at `runs list`")
+}
+
 // duplicate ends a run whose command is already running.
-func (r *Run) duplicate(ctx workflow.Context) activities.Outcome {
-	var h activities.Holder
-	_ = workflow.ExecuteActivity(lookOptions(ctx, 10*time.Second), hosts.WhoHolds, commandHold(r.Req.Same)).Get(ctx, &h)
-	r.view.Of = h.Run
+func (r *Run) duplicate(ctx workflow.Context, other string) activities.Outcome {
+	r.view.Of = other
 	r.setState(ctx, activities.Duplicate, "the same command is already running")
 	r.view.Ended = workflow.Now(ctx)
-	return activities.Outcome{State: activities.Duplicate, Of: h.Run}
+	return activities.Outcome{State: activities.Duplicate, Of: other}
 }
 
 // conclude turns what the body returned into the final view and audit entry.

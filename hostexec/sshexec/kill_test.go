@@ -13,13 +13,17 @@ import (
 	"github.com/fabricbot/fabricbot/hostexec"
 )
 
-// tree starts children, a grandchild whose parent goes away, and one that
-// ignores TERM; all carry the tag on their command line.
-func tree(tag string) []string {
+// tree starts children and a grandchild whose parent goes away, all with the
+// tag on their command line; stubborn adds one that ignores TERM.
+func tree(tag string, stubborn bool) []string {
+	trap := ""
+	if stubborn {
+		trap = `trap "" TERM; `
+	}
 	return []string{"/bin/sh", "-c", `
 		sleep 1000.` + tag + ` &
 		( sleep 1001.` + tag + ` & ) &
-		( trap "" TERM; sleep 1002.` + tag + ` ) &
+		( ` + trap + `sleep 1002.` + tag + ` ) &
 		echo up
 		wait
 		sleep 1003.` + tag}
@@ -68,7 +72,7 @@ func TestCancelAndTimeoutKillTheRemoteTree(t *testing.T) {
 
 // killThrice ends the same tree by cancel, by time-out and for being idle.
 func killThrice(t *testing.T, p *Pool, user, tag string) {
-	cmd := hostexec.Command{Argv: tree(tag), Sudo: user == "fbsudo"}
+	cmd := hostexec.Command{Argv: tree(tag, true), Sudo: user == "fbsudo"}
 	ctx, cancel := context.WithCancel(deadline(t))
 	go func() {
 		for len(alive(t, tag)) < 3 && ctx.Err() == nil {
@@ -83,6 +87,7 @@ func killThrice(t *testing.T, p *Pool, user, tag string) {
 	if left := alive(t, tag); len(left) > 0 {
 		t.Errorf("after cancel there still run %q", left)
 	}
+	cmd.Argv = tree(tag, false)
 	cmd.Timeout = 400 * time.Millisecond
 	if r, err = p.raw(deadline(t), user, cmd); hostexec.OutcomeOf(err) != hostexec.TimedOut || r.Step != "command" || r.Remains {
 		t.Errorf("time-out: %v", err)
@@ -109,7 +114,7 @@ func TestDeadlineOfTheCaller(t *testing.T) {
 	tag := fmt.Sprintf("%d77", os.Getpid())
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	r, err := p.raw(ctx, "fbsh", hostexec.Command{Argv: tree(tag)})
+	r, err := p.raw(ctx, "fbsh", hostexec.Command{Argv: tree(tag, false)})
 	if hostexec.OutcomeOf(err) != hostexec.TimedOut || r.Step != "deadline" || r.Remains || len(alive(t, tag)) > 0 {
 		t.Errorf("%v, %+v, %q", err, r, alive(t, tag))
 	}

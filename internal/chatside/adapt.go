@@ -23,6 +23,21 @@ func (r *rules) Decide(ctx context.Context, by activities.Person, place activiti
 	return nil
 }
 
+// Steer allows cancelling, pausing or resuming a run or says why not.
+func (r *rules) Steer(ctx context.Context, by activities.Person, place activities.Place, v activities.View) error {
+	var class op.Class
+	if err := class.UnmarshalText([]byte(v.Class)); err != nil {
+		return err
+	}
+	d := r.access.Decide(ctx, access.Person(by.ID), access.Action{
+		Act: access.Steer, Operation: v.Op, Class: class, Channel: place.Channel, Requester: access.Person(v.By.ID),
+	})
+	if !d.Allowed {
+		return errors.New(d.Reason)
+	}
+	return nil
+}
+
 // runsOf is the client of runs with the bot's own reply type.
 type runsOf struct{ *runs.Client }
 

@@ -42,6 +42,7 @@ type parcel struct {
 	kind, detail, key, user string
 	payload                 any
 	acceptsPayload          bool
+	retryReason             string // HTTP mode: what went wrong the last time
 }
 
 // deliver sends a parcel and waits for its ack. It must not hold s.mu.
@@ -189,6 +190,9 @@ func (s *Server) publish(p parcel) {
 			d, a := s.deliver(p, attempt)
 			if d.Outcome == Acked || a.noRetry || attempt == len(s.opts.Timing.EventRetry) {
 				return
+			}
+			if p.retryReason = a.err; p.retryReason == "" {
+				p.retryReason = httpTimeout
 			}
 			if !s.sleep(s.opts.Timing.EventRetry[attempt]) {
 				return

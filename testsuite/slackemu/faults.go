@@ -70,7 +70,8 @@ type faultState struct {
 
 // Inject switches a fault on. It fails for a kind or a combination it does not know.
 func (s *Server) Inject(f Fault) error {
-	if f.Count == 0 && f.Duration == 0 {
+	late := f.Kind == FaultDelay || f.Kind == FaultSlow // their Duration is the lateness
+	if f.Count == 0 && (f.Duration == 0 || late) {
 		f.Count = 1
 	}
 	switch f.Kind {

@@ -74,7 +74,7 @@ func (s *Server) postSigned(urls RequestURLs, p parcel, attempt int) ack {
 	case "events_api":
 		target, kind, body = urls.Events, "application/json", raw
 		if attempt > 0 {
-			retry = http.Header{"X-Slack-Retry-Num": {strconv.Itoa(attempt)}, "X-Slack-Retry-Reason": {httpTimeout}}
+			retry = http.Header{"X-Slack-Retry-Num": {strconv.Itoa(attempt)}, "X-Slack-Retry-Reason": {p.retryReason}}
 		}
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, s.opts.Timing.AckDeadline)

@@ -55,7 +55,7 @@ func (b *webBot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, e.Challenge)
 			return
 		}
-		if r.Header.Get("X-Slack-Retry-Num") != "" {
+		if r.Header.Get("X-Slack-Retry-Num") != "" && r.Header.Get("X-Slack-Retry-Reason") == "http_error" {
 			b.retries.Add(1)
 		}
 		if b.refuse.Add(-1) >= 0 {

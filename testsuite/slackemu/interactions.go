@@ -77,7 +77,7 @@ func (s *Server) actor(user, channel string) (*User, *Channel, error) {
 	if c == nil {
 		return nil, nil, fmt.Errorf("no channel %q", channel)
 	}
-	if !c.sees(u.ID) || (c.IM != "" && c.IM != u.ID) {
+	if !s.sees(u, c) {
 		return nil, nil, fmt.Errorf("%s is not in %s", u.Name, channel)
 	}
 	return u, c, nil

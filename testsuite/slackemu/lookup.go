@@ -131,8 +131,13 @@ func (s *Server) ephemeral(channel, ts string) *Message {
 	return nil
 }
 
-func (c *Channel) sees(user string) bool {
-	return c.IM == user || slices.Contains(c.Members, user) || (!c.Private && c.IM == "")
+// sees tells whether a person may open a conversation: members may, and the
+// workspace's own people may look into every public channel.
+func (s *Server) sees(u *User, c *Channel) bool {
+	if c.IM != "" {
+		return c.IM == u.ID
+	}
+	return slices.Contains(c.Members, u.ID) || (!c.Private && u.TeamID == s.opts.Workspace.TeamID)
 }
 
 // SetBotMember adds the bot to a channel or removes it, as /invite and /kick do.

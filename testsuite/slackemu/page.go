@@ -69,7 +69,7 @@ func (s *Server) seenBy(ref string) pageState {
 		Messages:  []Message{}, Views: []View{}, Files: []File{}, Unanswered: []Waiting{},
 	}
 	for _, c := range w.channels {
-		if !c.sees(u.ID) || (c.IM != "" && c.IM != u.ID) {
+		if !s.sees(u, c) {
 			continue
 		}
 		p.Channels = append(p.Channels, *c)

@@ -7,7 +7,7 @@ fb_state() {
 fb_fence() {
 	command -v flock >/dev/null 2>&1 || { fb_go="noflock"; return 1; }
 	fb_state || { fb_go="nostate $fb_dir"; return 1; }
-	flock -w 20 8 || { fb_go="locked $fb_jobs"; return 1; }
+	flock -w 20 8 8>&8 || { fb_go="locked $fb_jobs"; return 1; }
 	fb_seen=0 fb_by=
 	[ ! -s "$fb_jobs/.token" ] || read -r fb_seen fb_by <"$fb_jobs/.token"
 	case $fb_seen in '' | *[!0-9]*) fb_go="nostate $fb_jobs/.token"; return 1 ;; esac

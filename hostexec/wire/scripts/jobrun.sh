@@ -5,7 +5,7 @@ mkdir "$1/begun" 2>/dev/null || exit 0
 umask 077
 if [ -n "$2" ]; then
 	exec 9>>"$2"
-	if ! flock -n 9; then
+	if ! flock -n 9 9>&9; then
 		cat "$2" >"$1/busy.new"
 		mv -f "$1/busy.new" "$1/busy"
 		exit 0

@@ -44,7 +44,7 @@ function names() {
 }
 
 function channelNow() {
-  return st.channels.find((c) => c.id === view.channel || c.name === view.channel) || st.channels[0];
+  return st.channels.find((c) => view.channel && (c.id === view.channel || c.name === view.channel)) || st.channels[0];
 }
 
 function select(channel) {

@@ -40,7 +40,7 @@ function widget(e, host, held, set) {
     return t;
   }
   if (kinds[e.type]) {
-    const i = el('input');
+    const i = el('input', 'pick');
     i.type = kinds[e.type];
     if (e.type === 'number_input' && e.is_decimal_allowed) i.step = 'any';
     i.value = held || '';
@@ -73,7 +73,7 @@ export function choice(e, host, set, title, held) {
     }));
   }
   if (/^(date|time|datetime)/.test(e.type)) return widget(e, host, held, set);
-  const s = el('select', 'pick');
+  const s = el('select', e.type === 'overflow' ? 'pick more' : 'pick');
   s.dataset.action = e.action_id;
   s.multiple = e.type.startsWith('multi_');
   const list = e.type.includes('users_select') ? host.ctx.users.map((u) => [u.id, u.display])
