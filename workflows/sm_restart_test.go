@@ -23,10 +23,13 @@ type story struct {
 	env  *testsuite.TestWorkflowEnvironment
 }
 
-func newStory(t *testing.T) *story {
+func newStory(t *testing.T) *story { return newStoryAt(t, newFakeSite()) }
+
+// newStoryAt goes on at a site where something has happened.
+func newStoryAt(t *testing.T, site *fakeSite) *story {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
-	s := &story{t: t, site: newFakeSite(), env: suite.NewTestWorkflowEnvironment()}
+	s := &story{t: t, site: site, env: suite.NewTestWorkflowEnvironment()}
 	s.env.SetTestTimeout(time.Minute)
 	Register(s.env)
 	s.env.RegisterActivity(s.site.hosts())
@@ -43,8 +46,13 @@ func (quiet) Error(string, ...any) {}
 
 func (s *story) run(operation, input string) activities.Outcome {
 	s.t.Helper()
+	return s.runAs("4f2c09a1d3", operation, input)
+}
+
+func (s *story) runAs(run, operation, input string) activities.Outcome {
+	s.t.Helper()
 	s.env.ExecuteWorkflow(operation, activities.Request{
-		Run: "4f2c09a1d3", Op: operation, Input: activities.Data(input), Words: operation, By: asker,
+		Run: run, Op: operation, Input: activities.Data(input), Words: operation, By: asker,
 		Place: activities.Place{Team: "T1", Channel: "C1"}, At: time.Now(), Same: "same",
 	})
 	if !s.env.IsWorkflowCompleted() {
