@@ -38,6 +38,8 @@ type fakeSite struct {
 	conf map[string]string
 	// brokenStart hosts exit right after a start.
 	brokenStart map[string]bool
+	// shortLife hosts exit after so many answers of a manager that was started.
+	shortLife map[string]int
 	// dead hosts do not answer.
 	dead map[string]bool
 	// cut hosts have no cable.
@@ -51,6 +53,8 @@ type fakeSM struct {
 	priority int
 	running  bool
 	activity int
+	// left answers until it dies, when started with a short life.
+	left int
 }
 
 func newFakeSite() *fakeSite {
@@ -61,7 +65,7 @@ func newFakeSite() *fakeSite {
 		},
 		lids: map[string]int{"node001": 1, "node002": 2, "node003": 3},
 		jobs: map[string]hostexec.JobStatus{}, started: map[string][]string{}, blobs: map[string][]byte{}, held: map[string]activities.Holder{},
-		policy: activities.Policy{Users: []string{"T1:UBOSS"}, Groups: []string{"S1"}}, conf: map[string]string{}, brokenStart: map[string]bool{},
+		policy: activities.Policy{Users: []string{"T1:UBOSS"}, Groups: []string{"S1"}}, conf: map[string]string{}, brokenStart: map[string]bool{}, shortLife: map[string]int{},
 	}
 }
 
@@ -128,6 +132,10 @@ func (f *fakeSite) answer(host string, argv []string) (string, int) {
 		sm := f.sms[asked]
 		if sm == nil || !sm.running {
 			return "sminfo: iberror: failed: query\n", 255
+		}
+		if sm.left > 0 {
+			sm.left--
+			sm.running = sm.left > 0
 		}
 		state := "2 SMINFO_STANDBY"
 		if asked == f.master() {
@@ -226,7 +234,7 @@ func (f *fakeSite) StartJob(_ context.Context, host string, lease hostexec.Lease
 		sm.running = false
 	case "start", "restart":
 		sm.running = !f.brokenStart[host]
-		sm.activity = 0
+		sm.activity, sm.left = 0, f.shortLife[host]
 	}
 	st := hostexec.JobStatus{State: hostexec.Done}
 	f.jobs[job.ID] = st

@@ -199,6 +199,7 @@ func TestSMRestartEnds(t *testing.T) {
 			s.site.conf["node002"] = "sm_priority 13\nsm_key 0x0000000000000007\n"
 		}, activities.Failed, "sm_key", 0},
 		{"standby_dies", "{}", func(s *story) { s.site.brokenStart["node002"] = true; approve(s) }, activities.Failed, "the master was not touched", 1},
+		{"standby_dies_after_it_looked_well", "{}", func(s *story) { s.site.shortLife["node002"] = 4; approve(s) }, activities.Failed, "ended again", 1},
 		{"unknown_host", `{"hosts":"node017"}`, func(*story) {}, activities.Failed, "node017", 0},
 		{"not_an_sm", `{"hosts":"node003"}`, func(*story) {}, activities.Failed, "runs no planned subnet manager", 0},
 		{"input_of_another_version", `{"surprise":1}`, func(*story) {}, activities.Failed, "does not fit", 0},

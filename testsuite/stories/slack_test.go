@@ -3,6 +3,7 @@ package stories
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,13 +92,21 @@ func (s *story) ends(r stage.Run, state string, words ...string) stage.Run {
 	s.Helper()
 	r, got, err := s.AwaitEnd(s.ctx, r.ID)
 	s.must(err)
+	s.saidOnce(r)
+	// A verdict may show a moment before its reason.
+	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
+	defer cancel()
+	_ = s.Slack.Wait(ctx, func(slackemu.State) bool {
+		r, err = s.Stage.Run(r.ID)
+		return err == nil && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(s.Plain(r.Message), w) })
+	})
+	s.must(err)
 	text := s.Plain(r.Message)
 	s.Logf("run %s:\n%s", r.ID, text)
 	if got != state {
 		s.Errorf("run %s ended %q, want %q", r.ID, got, state)
 	}
 	s.has("the message", text, words...)
-	s.saidOnce(r)
 	return r
 }
 
