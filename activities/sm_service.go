@@ -120,7 +120,7 @@ func (h *Hosts) smUnit(ctx context.Context, s *SMService) error {
 	}
 	s.Manager, s.Unit = "init.d", initScript
 	switch said := strings.ToLower(string(res.Stdout)); {
-	case strings.Contains(said, "not running"), strings.Contains(said, "stopped"), strings.Contains(said, "unused"):
+	case strings.Contains(said, "not running"), strings.Contains(said, "stopped"), strings.Contains(said, "dead"), strings.Contains(said, "unused"):
 	case strings.Contains(said, "running"):
 		s.Running = true
 	default:

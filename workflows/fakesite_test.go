@@ -159,8 +159,11 @@ func (f *fakeSite) answer(host string, argv []string) (string, int) {
 	case "test":
 		return "", 1
 	case "/etc/init.d/opensmd":
-		if sm := f.sms[host]; sm != nil && sm.running {
+		switch sm := f.sms[host]; {
+		case sm != nil && sm.running:
 			return "opensm (pid 42) is running\n", 0
+		case sm != nil && f.shortLife[host] > 0:
+			return "opensm dead but pid file exists\n", 1
 		}
 		return "opensm is stopped\n", 3
 	case "dpkg-query":

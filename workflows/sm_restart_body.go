@@ -9,6 +9,7 @@ import (
 
 	"github.com/fabricbot/fabricbot/activities"
 	"github.com/fabricbot/fabricbot/fabric"
+	"github.com/fabricbot/fabricbot/hostexec"
 )
 
 const (
@@ -66,7 +67,7 @@ func (r *Run) service(ctx workflow.Context, host, step string, argv []string) er
 		return err
 	}
 	if done.Exit != 0 {
-		return refuse("%v on %s ended with status %d: %s", argv, host, done.Exit, done.Output)
+		return refuse("%s on %s ended with status %d: %s", hostexec.Display(argv), host, done.Exit, done.Output)
 	}
 	return nil
 }
@@ -92,7 +93,11 @@ func (r *Run) restartStandby(ctx workflow.Context, p smPair, all []smPair) error
 		return err
 	}
 	if err := r.Step(ctx, host, "restart the standby", func() (string, error) {
-		return p.Service.Unit, r.service(ctx, host, "restart", p.Service.Restart())
+		err := r.service(ctx, host, "restart", p.Service.Restart())
+		if err != nil && ctx.Err() == nil {
+			err = refuse("%s; the master was not touched", sentence(err))
+		}
+		return p.Service.Unit, err
 	}); err != nil {
 		return err
 	}

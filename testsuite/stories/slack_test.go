@@ -166,17 +166,25 @@ func keyOf(m slackemu.Message) string {
 	return meta.Payload.Key
 }
 
-// said counts the messages of the channel, replies included.
-func (s *story) said() int { return len(s.Slack.Messages(stage.Channel)) }
+// runs counts the runs that ever spoke in the channel.
+func (s *story) runs() int {
+	n := 0
+	for _, m := range s.Slack.Messages(stage.Channel) {
+		if keyOf(m) == "live" {
+			n++
+		}
+	}
+	return n
+}
 
-// quiet does something and demands that the channel stays as it was and that
+// quiet does something and demands that no run begins to speak and that
 // nothing is recorded.
 func (s *story) quiet(do func()) {
 	s.Helper()
-	messages, entries := s.said(), len(s.recorded(""))
+	messages, entries := s.runs(), len(s.recorded(""))
 	do()
-	if n := s.said() - messages; n != 0 {
-		s.Errorf("%d messages appeared in the channel", n)
+	if n := s.runs() - messages; n != 0 {
+		s.Errorf("%d runs appeared in the channel", n)
 	}
 	if n := len(s.recorded("")) - entries; n != 0 {
 		s.Errorf("%d entries appeared in the audit file", n)
