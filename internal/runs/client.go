@@ -29,6 +29,8 @@ type Client struct {
 	Temporal  client.Client
 	Inventory Inventory
 	Cluster   string
+	// Redact hides secrets in what people typed, before it is stored or shown.
+	Redact func(string) string
 }
 
 // ID makes a run's id from whatever identifies the request that causes it, so
@@ -67,6 +69,7 @@ func (c *Client) Start(ctx context.Context, r activities.Request) (activities.Vi
 	if err := c.checkTargets(r); err != nil {
 		return activities.View{}, err
 	}
+	r.Words = c.Redact(r.Words)
 	if r.Same == "" {
 		r.Same = same(c.Cluster, r.Op, r.Input)
 	}

@@ -1,0 +1,2 @@
+// Command bench measures.
+package main

@@ -1,0 +1,15 @@
+// Package farm brings up many real OpenSSH servers' worth of endpoints on
+// loopback, alike for every program that logs in to them: one user with
+// /bin/sh and no start-up files, one client key, one known_hosts, one
+// ssh_config.
+//
+// A few sshd processes serve all addresses, sixteen each (OpenSSH's limit of
+// listening sockets). They run with -r: without it sshd executes itself anew
+// for each connection, which costs the machine 5 ms of processor each time.
+// In a cluster that work is the hosts' own, here it would be taken from the
+// programs that are compared, the more the faster one is.
+//
+// It needs root, for a user that exists only in the servers' mount namespace,
+// and may not touch the machine's accounts, network or services. Start at
+// [Start].
+package farm
