@@ -2,7 +2,11 @@ package terminal
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -28,6 +32,11 @@ func (o *online) follow(ctx context.Context, run string) int {
 		o.print(map[string]any{"run": run, "state": out.State, "error": out.Error, "result": out.Result})
 	} else if p.last != nil {
 		o.text(*p.last)
+	}
+	if p.last != nil {
+		if err := o.keep(ctx, *p.last); err != nil {
+			return o.fail(fmt.Errorf("keeping the files of run %s: %w", run, err))
+		}
 	}
 	switch out.State {
 	case activities.Done:
@@ -125,9 +134,42 @@ func (o *online) text(v activities.View) {
 			fmt.Fprintln(o.Out, text)
 		}
 	}
-	for _, f := range v.Files {
-		fmt.Fprintf(o.Out, "file %s (%d bytes): sha256 %s in the archive\n", f.Name, f.Bytes, f.Blob)
+	if o.save != "" {
+		return
 	}
+	for _, f := range v.Files {
+		fmt.Fprintf(o.Out, "file %s is in the archive; -save DIR keeps it\n", f.Name)
+	}
+}
+
+// keep writes a run's files into the folder that was asked for.
+func (o *online) keep(ctx context.Context, v activities.View) error {
+	if o.save == "" || len(v.Files) == 0 {
+		return nil
+	}
+	archive, err := o.site.OpenArchive(ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(o.save, 0o755); err != nil {
+		return err
+	}
+	for _, f := range v.Files {
+		r, err := archive.Open(f.Blob)
+		if err != nil {
+			return err
+		}
+		content, err := io.ReadAll(r)
+		if err := errors.Join(err, r.Close()); err != nil {
+			return err
+		}
+		path := filepath.Join(o.save, filepath.Base(f.Name))
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintln(o.Out, "kept", path)
+	}
+	return nil
 }
 
 // reply prints the answer to a control word.
