@@ -17,7 +17,21 @@ import (
 // connection; what the program itself said, and with which status, is in the
 // result: exit codes of these tools prove nothing, so callers read the output.
 func (h *Hosts) look(ctx context.Context, host string, within time.Duration, argv ...string) (hostexec.Result, error) {
-	res, err := h.Look.Look(ctx, host, hostexec.Command{Argv: argv, Sudo: true, Timeout: within, MaxOutput: 64 << 20})
+	return h.lookAtMost(ctx, host, within, answerMost, argv...)
+}
+
+const (
+	// answerMost is what one host may say about itself, in bytes: lspci -vvv of
+	// sixteen adapters is under 200 KB. Many hosts are asked at once.
+	answerMost = 1 << 20
+	// sweepMost is what a sweep of the whole fabric may say, in bytes:
+	// ibnetdiscover of 10,000 hosts is under 10 MB. One sweep runs at a time.
+	sweepMost = 64 << 20
+)
+
+// lookAtMost is look with a bound on the output, in bytes.
+func (h *Hosts) lookAtMost(ctx context.Context, host string, within time.Duration, most int, argv ...string) (hostexec.Result, error) {
+	res, err := h.Look.Look(ctx, host, hostexec.Command{Argv: argv, Sudo: true, Timeout: within, MaxOutput: most})
 	if err == nil {
 		err = res.Err()
 	}
@@ -62,6 +76,10 @@ func onEach[T any](ctx context.Context, hosts []string, width int, f func(ctx co
 
 // lastLines gives the last few lines of a tool's complaint as one line.
 func lastLines(text []byte, n int) string {
+	// Only the end counts, and a host may have said a lot.
+	if over := len(text) - 64<<10; over > 0 {
+		text = text[over:]
+	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if len(lines) > n {
 		lines = lines[len(lines)-n:]
