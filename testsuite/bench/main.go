@@ -45,6 +45,7 @@ type group struct {
 var groups = []group{
 	{"fanout", (*bench).fanOut},
 	{"topology", (*bench).topology},
+	{"chat", (*bench).chat},
 }
 
 // errMissed is a figure outside its limit.
