@@ -39,7 +39,7 @@ func (h *Hosts) SweepRecords(ctx context.Context, from Vantage) (Records, error)
 	defer beat(ctx)()
 	var r Records
 	for _, t := range recordTools {
-		res, err := h.lookAtMost(ctx, from.Host, sweepWithin, sweepMost, from.tool(t.argv[0], t.argv[1:]...)...)
+		res, err := h.lookWide(ctx, from.Host, from.tool(t.argv[0], t.argv[1:]...)...)
 		if err != nil {
 			return r, err
 		}

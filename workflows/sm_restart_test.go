@@ -181,6 +181,12 @@ func TestSMRestartEnds(t *testing.T) {
 		{"frozen", "{}", func(s *story) {
 			s.site.held["freeze"] = activities.Holder{Op: "freeze", By: boss, Why: "deadline"}
 		}, activities.Failed, "frozen: boss froze it (deadline)", 0},
+		{"frozen_while_waiting", "{}", func(s *story) {
+			approve(s)
+			s.env.RegisterDelayedCallback(func() {
+				s.site.held["freeze"] = activities.Holder{Op: "freeze", By: boss, Why: "deadline"}
+			}, 29*time.Second)
+		}, activities.Failed, "frozen: boss froze it (deadline)", 0},
 		{"nobody_may_approve", "{}", func(s *story) { s.site.policy = activities.Policy{} }, activities.Failed, "names nobody who may approve", 0},
 		{"own_terminal", "{}", func(s *story) {
 			s.site.policy.Users = append(s.site.policy.Users, "local:1000@admin1")

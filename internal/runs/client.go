@@ -113,6 +113,9 @@ func (c *Client) View(ctx context.Context, run string) (activities.View, error) 
 func (c *Client) view(ctx context.Context, id string) (activities.View, error) {
 	var v activities.View
 	answer, err := c.Temporal.QueryWorkflow(ctx, id, "", workflows.QueryView)
+	if unknown(err) {
+		return v, noRun(id)
+	}
 	if err != nil {
 		return v, fmt.Errorf("asking run %s for its view (is a worker running?): %w", id, err)
 	}
@@ -147,14 +150,21 @@ func (c *Client) Wait(ctx context.Context, run string, show func(activities.View
 	}
 }
 
+// noRun is the answer to the id of a run that the engine does not know.
+func noRun(id string) error { return fmt.Errorf("there is no run %s; `runs list` shows them", id) }
+
+func unknown(err error) bool {
+	var gone *serviceerror.NotFound
+	return errors.As(err, &gone)
+}
+
 // said turns the engine's refusal into the sentence that the run gave.
 func said(run string, err error) error {
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) {
 		return errors.New(app.Message())
 	}
-	var gone *serviceerror.NotFound
-	if errors.As(err, &gone) {
+	if unknown(err) {
 		return fmt.Errorf("run %s has ended", run)
 	}
 	return err

@@ -5,10 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"go.uber.org/zap"
 
@@ -32,10 +30,6 @@ func NewPool(s *site.Site) (*sshexec.Pool, error) {
 	if err := c.CheckLogin(); err != nil {
 		return nil, err
 	}
-	spill := filepath.Join(s.Config.DataDir, "spill")
-	if err := os.MkdirAll(spill, 0o700); err != nil {
-		return nil, fmt.Errorf("making the folder for long outputs: %w", err)
-	}
 	ways, err := newWays(s.Inventory.Endpoint, c)
 	if err != nil {
 		return nil, err
@@ -44,7 +38,7 @@ func NewPool(s *site.Site) (*sshexec.Pool, error) {
 		Resolve: ways.to,
 		User:    c.User, KnownHosts: c.KnownHosts, HostCAs: c.HostCA, Keys: c.Keys, Certificates: c.Certificates,
 		Agent: c.Agent, AgentSocket: os.Getenv("SSH_AUTH_SOCK"), ConnectTimeout: c.ConnectTimeout,
-		PerHost: c.PerHost, Overall: c.Overall, SpillDir: spill,
+		PerHost: c.PerHost, Overall: c.Overall,
 		Event: func(e sshexec.Event) { record(s.Log, e) },
 	})
 }
