@@ -17,15 +17,17 @@ import (
 // which pace. Slack takes about one message a second in a channel, so a
 // quicker pace would measure its limit (docs.slack.dev/apis/web-api/rate-limits).
 const (
-	chatCommands = 10
+	chatCommands = 100
 	chatAlive    = 50
 	chatPace     = 1100 * time.Millisecond
 	ackMost      = 0.1 // s, of the 3 s that Slack gives
 	firstMost    = 1.0 // s
 	messageWait  = time.Minute
-	// slowLatency keeps a run on its host for longer than the measuring takes.
-	slowLatency = 30 * time.Minute
-	memoryMost  = 600 // MB
+	memoryMost   = 600 // MB
+	// slowAnswer and aliveHosts keep a run going for longer than the measuring
+	// takes: a host asks at most four at once, so the runs wait for each other.
+	slowAnswer = 25 * time.Second
+	aliveHosts = 20
 )
 
 // fakeHosts are in-process SSH servers: what is measured is the way of a
@@ -51,7 +53,7 @@ func (b *bench) startFakes(fast, slow int) (*fakeHosts, error) {
 		n     int
 		opt   hosttest.Options
 		fleet **hosttest.Fleet
-	}{{"fast", fast, hosttest.Options{}, &h.fast}, {"slow", slow, hosttest.Options{Latency: slowLatency}, &h.slow}} {
+	}{{"fast", fast, hosttest.Options{}, &h.fast}, {"slow", slow, hosttest.Options{}, &h.slow}} {
 		dir := filepath.Join(b.dir, kind.name)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return h, fmt.Errorf("making a folder for fake hosts: %w", err)
@@ -62,6 +64,9 @@ func (b *bench) startFakes(fast, slow int) (*fakeHosts, error) {
 		}
 		*kind.fleet = f
 		for i, host := range f.Hosts {
+			if f == h.slow {
+				host.Handle(func(hosttest.Call) (hosttest.Transcript, bool) { return hosttest.Transcript{Delay: slowAnswer}, true })
+			}
 			h.lines = append(h.lines, hostLine{fmt.Sprintf("%s%04d", kind.name, i+1), "127.0.0.1", host.Port})
 		}
 		h.login.keys = append(h.login.keys, f.KeyFile)
@@ -86,12 +91,15 @@ func (b *bench) chat(ctx context.Context) error {
 		return err
 	}
 	for i := range chatAlive {
-		if _, _, err := s.command(ctx, fmt.Sprintf("/fabric host inspect -hosts slow%04d", i+1)); err != nil {
+		if _, _, err := s.command(ctx, "/fabric host inspect -hosts "+neighbours(i)); err != nil {
 			return err
 		}
 	}
 	if err := b.commands(ctx, s, fmt.Sprintf(", %d runs alive", chatAlive)); err != nil {
 		return err
+	}
+	if n := alive(s.slack.Messages(channel)); n < chatAlive {
+		return fmt.Errorf("only %d of %d runs were alive to the end", n, chatAlive)
 	}
 	peak, err := s.peakMB()
 	if err != nil {
@@ -173,6 +181,26 @@ func (s *site) until(ctx context.Context, ok func() bool) error {
 func tops(all []slackemu.Message) (n int) {
 	for _, m := range all {
 		if m.BotID != "" && m.Ephemeral == "" && (m.ThreadTS == "" || m.ThreadTS == m.TS) {
+			n++
+		}
+	}
+	return n
+}
+
+// neighbours names the slow hosts from the i-th on, so that every run has
+// other ones; two runs over the same hosts would be joined.
+func neighbours(i int) string {
+	names := make([]string, aliveHosts)
+	for k := range names {
+		names[k] = fmt.Sprintf("slow%04d", (i+k)%chatAlive+1)
+	}
+	return strings.Join(names, ",")
+}
+
+// alive counts the messages of runs that have not ended.
+func alive(all []slackemu.Message) (n int) {
+	for _, m := range all {
+		if tops([]slackemu.Message{m}) == 1 && strings.Contains(m.Text, "running") {
 			n++
 		}
 	}

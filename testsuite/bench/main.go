@@ -46,6 +46,7 @@ var groups = []group{
 	{"fanout", (*bench).fanOut},
 	{"topology", (*bench).topology},
 	{"chat", (*bench).chat},
+	{"sweep", (*bench).sweep},
 }
 
 // errMissed is a figure outside its limit.

@@ -19,6 +19,8 @@ import (
 const (
 	channel  = "C07FABOPS"
 	operator = "U07OPERA"
+	// siteOverall is above all that the runs here ask at once.
+	siteOverall = 1000
 	// readyWithin bounds fabricd's start: 2 s on a quiet machine.
 	readyWithin = 2 * time.Minute
 )
@@ -125,7 +127,7 @@ access:
     - {operations: ["*"], who: [team]}
     - {operations: ["*"], classes: [control], who: [team]}
 limits: {max_hosts_per_run: 10000, read_only_concurrent: 1000}
-`, slack.APIURL(), slackemu.DemoWorkspace().TeamID, channel, login.user, strings.Join(login.keys, ", "), strings.Join(login.knownHosts, ", "), fanAtOnce)
+`, slack.APIURL(), slackemu.DemoWorkspace().TeamID, channel, login.user, strings.Join(login.keys, ", "), strings.Join(login.knownHosts, ", "), siteOverall)
 	config := filepath.Join(dir, "fabricbot.yaml")
 	for path, content := range map[string]string{config: text, filepath.Join(dir, "hosts.yaml"): inventory.String()} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
