@@ -21,6 +21,7 @@ test: setup build ## run every test of both modules
 	@sh testsuite/make/test.sh
 
 bench: setup build ## measure, one JSON line per figure
+	@sh testsuite/make/setup.sh $(wildcard testsuite/bench/packages.txt)
 	@go run ./testsuite/bench
 
 lint: ## gofmt, go vet, staticcheck, workflowcheck, deadcode

@@ -71,7 +71,7 @@ func TestUnwantedWords(t *testing.T) {
 }
 
 // TestPackageComments holds every package to one package comment, in doc.go; a
-// program's may be in main.go.
+// program may have it in main.go.
 func TestPackageComments(t *testing.T) {
 	comments := map[string][]string{}
 	walk(t, func(path string, content []byte) {
@@ -91,12 +91,12 @@ func TestPackageComments(t *testing.T) {
 			return
 		}
 		comments[dir] = append(comments[dir], path)
-		home, begins := "doc.go", "Package "+f.Name.Name+" "
-		if f.Name.Name == "main" {
-			home, begins = "main.go", "Command "+filepath.Base(dir)+" "
+		main, begins := f.Name.Name == "main", "Package "+f.Name.Name+" "
+		if main {
+			begins = "Command " + filepath.Base(dir) + " "
 		}
-		if filepath.Base(path) != home && filepath.Base(path) != "doc.go" {
-			t.Errorf("%s has a package comment: it belongs in %s", path, home)
+		if file := filepath.Base(path); file != "doc.go" && !(main && file == "main.go") {
+			t.Errorf("%s has a package comment: it belongs in doc.go", path)
 		}
 		if !strings.HasPrefix(f.Doc.Text(), begins) {
 			t.Errorf("%s: the package comment does not begin with %q", path, begins)

@@ -17,7 +17,7 @@ given as expressions: ` + "`node[001-064],@rack:r7,!node009`" + `; nothing stand
 
 Classes: *read-only* operations look and never alter a host. *Changes* alter or load hosts, so they show a plan, wait for
 approval where the site asks for one, and hold a lease on every host they touch. *Dangerous* operations always need somebody
-other than the requester to approve, and the number of hosts typed when it is large. *Control* words steer runs and the bot.
+other than the requester to approve, and in the channel the number of hosts typed when it is large. *Control* words steer runs and the bot.
 
 `
 

@@ -38,11 +38,14 @@ func (b *bench) ansible(ctx context.Context, f *farm.Farm) *ansibleRun {
 	}
 	a := &ansibleRun{farm: f, dir: dir, inventory: filepath.Join(dir, "hosts")}
 	a.env = []string{
-		"ANSIBLE_CONFIG=/dev/null", "ANSIBLE_LOCAL_TEMP=" + dir, "ANSIBLE_HOST_KEY_CHECKING=True", "ANSIBLE_FORKS=" + strconv.Itoa(fanAtOnce),
+		"ANSIBLE_CONFIG=" + filepath.Join(dir, "ansible.cfg"), "ANSIBLE_LOCAL_TEMP=" + dir, "ANSIBLE_HOST_KEY_CHECKING=True", "ANSIBLE_FORKS=" + strconv.Itoa(fanAtOnce),
 		"ANSIBLE_SSH_ARGS=-F " + f.Config + " -o ControlMaster=auto -o ControlPersist=300s",
 		"ANSIBLE_SSH_CONTROL_PATH_DIR=" + dir, "ANSIBLE_SSH_CONTROL_PATH=" + dir + "/%%C", "ANSIBLE_NOCOLOR=1", "HOME=" + dir,
 	}
 	err = os.WriteFile(a.inventory, []byte(strings.Join(f.Names(), "\n")+"\n"), 0o600)
+	if err == nil { // nobody's settings
+		err = os.WriteFile(filepath.Join(dir, "ansible.cfg"), []byte("[defaults]\n"), 0o600)
+	}
 	if err == nil {
 		_, err = a.run(ctx)
 	}

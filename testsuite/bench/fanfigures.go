@@ -29,6 +29,7 @@ func (b *bench) fanFigures(taken map[string][]figure.Sample) {
 		{"fan-out cold, whole program", byFabricctl, byPdshSame, 0, "without OpenSSH's costlier default key exchange; the servers' own work bounds the ratio"},
 		{"fan-out warm, in process", byWarmPool, byPdsh, warmLeast, ""},
 		{"fan-out warm, in process", byWarmPool, byAnsible, ansibleLeast, ""},
+		{"fan-out warm, in process", byWarmPool, byBare, 0, "what is lost to bare sessions; the rest is the servers' own work on the same processors"},
 	}
 	for _, r := range rows {
 		ours, peers := taken[r.ours], taken[r.peer]

@@ -28,6 +28,7 @@ const (
 	byFabricctl = "fabricctl"
 	byPool      = "pool"
 	byWarmPool  = "warm pool"
+	byBare      = "bare ssh sessions"
 	byPdsh      = "pdsh"
 	byPdshSame  = "pdsh with curve25519"
 	byClush     = "clush"
@@ -94,6 +95,12 @@ func (b *bench) fanContenders(ctx context.Context, f *farm.Farm) (all []figure.C
 		return nil, closeAll, err
 	}
 	all = append(all, figure.Contender{Name: byWarmPool, Run: func(ctx context.Context) (figure.Sample, error) { return everywhere(ctx, warm, f) }})
+	bare, err := openBare(f)
+	closers = append(closers, bare.close)
+	if err != nil {
+		return nil, closeAll, err
+	}
+	all = append(all, figure.Contender{Name: byBare, Run: bare.run})
 	all = append(all, b.parallelShells(f)...)
 	if a := b.ansible(ctx, f); a != nil {
 		closers = append(closers, a.close)

@@ -45,6 +45,8 @@ type group struct {
 var groups = []group{
 	{"fanout", (*bench).fanOut},
 	{"topology", (*bench).topology},
+	{"chat", (*bench).chat},
+	{"sweep", (*bench).sweep},
 }
 
 // errMissed is a figure outside its limit.

@@ -3,6 +3,7 @@
 # Quiet when nothing is.
 set -eu
 
+[ $# -gt 0 ] || exit 0
 packages=$(sed 's/#.*//' "$@" | tr -s ' \t' '\n' | sort -u | grep . || true)
 missing=
 for p in $packages; do

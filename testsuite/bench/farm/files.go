@@ -100,6 +100,19 @@ func newKey(path string) (ssh.PublicKey, error) {
 	return ssh.NewPublicKey(public)
 }
 
+// HostKey is the key that every endpoint shows.
+func (f Files) HostKey() (ssh.PublicKey, error) {
+	text, err := os.ReadFile(f.hostKey)
+	if err != nil {
+		return nil, fmt.Errorf("reading the host key: %w", err)
+	}
+	signer, err := ssh.ParsePrivateKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading the host key: %w", err)
+	}
+	return signer.PublicKey(), nil
+}
+
 func (f Files) knownHosts(key ssh.PublicKey) string {
 	var b strings.Builder
 	for i := range f.Hosts {
