@@ -85,7 +85,7 @@ func (c *Client) Start(ctx context.Context, r activities.Request) (activities.Vi
 	if err != nil && !errors.As(err, &ended) {
 		return activities.View{}, fmt.Errorf("starting %s: %w", r.Op, err)
 	}
-	first := activities.View{Run: r.Run, Op: r.Op, Words: r.Words, By: r.By, Place: r.Place, State: activities.Requested, Started: r.At}
+	first := activities.View{Run: r.Run, Op: r.Op, Words: r.Words, By: r.By, Place: r.Place, Cluster: c.Cluster, State: activities.Requested, Started: r.At, Updated: r.At}
 	ctx, cancel := context.WithTimeout(ctx, admissionWait)
 	defer cancel()
 	for {
