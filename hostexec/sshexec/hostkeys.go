@@ -36,8 +36,9 @@ type hostKeyFiles struct {
 
 // changedKeyError: the host has a recorded key and shows another one.
 type changedKeyError struct {
-	got  string
-	want []string
+	got   string
+	want  []string
+	names []string
 }
 
 func (e *changedKeyError) Error() string {
@@ -212,7 +213,7 @@ func (h *hostKeys) callback(k *hostKeyFiles, addrs []string, plain []knownhosts.
 		if len(plain) == 0 {
 			return &unknownKeyError{got}
 		}
-		return &changedKeyError{got: got, want: fingerprints(plain)}
+		return &changedKeyError{got: got, want: fingerprints(plain), names: addrs}
 	}
 }
 

@@ -54,9 +54,13 @@ func TestChangedHostKeyQuarantines(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, others, _ := bytes.Cut(text, []byte("\n"))
+	// An edit that concerns others releases nobody; a new record does.
+	write(t, f.KnownHosts, string(text)+"# another host was added\n", 0o600)
+	if _, err := p.Look(deadline(t), "0", hostname); !errors.Is(err, hostexec.ErrQuarantined) {
+		t.Errorf("an unrelated edit: %v", err)
+	}
 	line := fmt.Sprintf("[127.0.0.1]:%d %s", f.Hosts[0].Port, ssh.MarshalAuthorizedKey(key))
 	write(t, f.KnownHosts, line+string(others)+"# corrected\n", 0o600)
-	p.Release("0")
 	if _, err := p.Look(deadline(t), "0", hostname); err != nil || len(p.Quarantined()) != 0 {
 		t.Errorf("after correction: %v, %v", err, p.Quarantined())
 	}
