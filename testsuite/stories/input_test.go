@@ -1,7 +1,6 @@
 package stories
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -112,6 +111,6 @@ func (s *story) peakMiB() int {
 			}
 		}
 	}
-	s.Fatal(fmt.Sprintf("no process of %s", fabricd))
+	s.Fatalf("no process of %s", fabricd)
 	return 0
 }
