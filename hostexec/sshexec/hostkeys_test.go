@@ -80,6 +80,22 @@ func TestUnknownHostKeyIsRefused(t *testing.T) {
 	}
 }
 
+// A server without a record is asked for its key in a way that makes it say
+// which one it has, so that the refusal can name it.
+func TestUnrecordedServerNamesItsKey(t *testing.T) {
+	for _, kind := range []string{"openssh", "dropbear"} {
+		t.Run(kind, func(t *testing.T) {
+			s := startServer(t, kind)
+			empty := filepath.Join(t.TempDir(), "known_hosts")
+			write(t, empty, "", 0o600)
+			_, err := s.pool(t, func(o *Options) { o.KnownHosts = []string{empty} }).Look(deadline(t), "root", hostname)
+			if hostexec.OutcomeOf(err) != hostexec.Refused || !strings.Contains(err.Error(), "SHA256:") || !strings.Contains(err.Error(), "not recorded") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
 func TestHostAuthority(t *testing.T) {
 	s := startServer(t, "openssh-ca")
 	ca := s.dir + "/ca.pub"
