@@ -242,12 +242,12 @@ func TestSMStatus(t *testing.T) {
 		want  []string
 	}{
 		{"healthy", func(*fakeSite) {}, nil},
-		{"no_standby", func(f *fakeSite) { f.sms["node002"].running = false }, []string{"0 standby where 1 are planned"}},
+		{"no_standby", func(f *fakeSite) { f.sms["node002"].running = false }, []string{"no subnet manager answers on node002"}},
 		{"equal_priorities", func(f *fakeSite) { f.sms["node002"].priority = 14 }, []string{"equal priority 14"}},
 		{"stray", func(f *fakeSite) {
 			f.sms["node002"].running = false
 			f.lids["node003"], f.lids["node002"] = 2, 3
-		}, []string{"0 standby"}},
+		}, []string{"no subnet manager answers on node002"}},
 		{"none", func(f *fakeSite) { f.sms["node001"].running, f.sms["node002"].running = false, false }, []string{"no subnet manager answers as master"}},
 	}
 	for _, tt := range tests {

@@ -103,7 +103,8 @@ func (rep *FlintReport) line(line string) bool {
 // answer reads a line of a query, which begins with its image type.
 func (rep *FlintReport) answer(text string) bool {
 	key, value, ok := keyValue(text)
-	if key == "Image type" || key == "FW Version" && rep.query == nil {
+	// grep may have taken the first line.
+	if key == "Image type" || (key == "FW Version" || key == "PSID") && ok && rep.query == nil {
 		rep.query = &FlintQuery{ROMs: []FirmwareROM{}, ofImage: rep.ofImage}
 		rep.Queries = append(rep.Queries, rep.query)
 	}

@@ -9,6 +9,7 @@ import (
 // matches any error of the run names the class.
 var flintClasses = []struct{ class, words string }{
 	{"aborted_by_user", "aborted by user"},
+	{"pending_reset", "already updated on flash"}, // done before: only the reset is left
 	{"semaphore_locked", "semaphore"},
 	{"encrypted_image_refused", "encrypted image"},
 	{"encrypted_image_refused", "non-encrypted image"},
@@ -45,6 +46,8 @@ func (rep *FlintReport) judge() {
 		rep.Incomplete = rep.Outcome == Truncated
 	}()
 	switch {
+	case rep.Error != "" && rep.reason() == "pending_reset":
+		rep.is(NeedsAction, "pending_reset")
 	case rep.Error != "":
 		rep.is(Failed, rep.reason())
 	case rep.declined():
