@@ -144,12 +144,31 @@ func (o *online) decide(ctx context.Context, e op.Entry, in workflows.RunInput) 
 		fmt.Fprintln(o.Err, "fabricctl:", err)
 		return ExitDenied
 	}
+	if err := o.confirm(e, v); err != nil {
+		return o.fail(err)
+	}
 	if err := o.runs.Decide(ctx, v.Run, activities.Decision{By: o.me, Yes: e.Name == "approve", Reason: in.Reason}); err != nil {
 		fmt.Fprintln(o.Err, "fabricctl:", err)
 		return ExitDenied
 	}
 	fmt.Fprintf(o.Out, "run %s: %s recorded\n", v.Run, map[bool]string{true: "approval", false: "denial"}[e.Name == "approve"])
 	return ExitOK
+}
+
+// confirm asks for the number of hosts before a large plan is approved, as
+// Slack does.
+func (o *online) confirm(e op.Entry, v activities.View) error {
+	if e.Name != "approve" || v.Plan == nil || len(v.Plan.Hosts()) <= o.site.Config.Limits.ConfirmAbove {
+		return nil
+	}
+	n := len(v.Plan.Hosts())
+	o.plan(o.Err, v)
+	fmt.Fprintf(o.Err, "This changes %d hosts. Type that number to approve: ", n)
+	var typed int
+	if _, err := fmt.Fscanln(o.In, &typed); err != nil || typed != n {
+		return errors.New("the number of hosts was not typed; nothing is approved")
+	}
+	return nil
 }
 
 func (o *online) control(ctx context.Context, e op.Entry, input any) int {
