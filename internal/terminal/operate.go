@@ -158,7 +158,7 @@ func (o *online) decide(ctx context.Context, e op.Entry, in workflows.RunInput) 
 // confirm asks for the number of hosts before a large plan is approved, as
 // Slack does.
 func (o *online) confirm(e op.Entry, v activities.View) error {
-	if e.Name != "approve" || v.Plan == nil || len(v.Plan.Hosts()) <= o.site.Config.Limits.ConfirmAbove {
+	if e.Name != "approve" || v.Plan == nil || v.Gate == nil || len(v.Plan.Hosts()) <= o.site.Config.Limits.ConfirmAbove {
 		return nil
 	}
 	n := len(v.Plan.Hosts())
