@@ -104,7 +104,7 @@ func TestHugeViewFits(t *testing.T) {
 		v.Decided = append(v.Decided, activities.Decision{By: v.By, Reason: huge, Hash: huge})
 	}
 	findings := []map[string]string{}
-	for range 400 {
+	for range 20 {
 		findings = append(findings, map[string]string{"severity": "fail", "text": huge, "action": huge})
 	}
 	result, err := json.Marshal(map[string]any{"summary": huge, "lines": []string{huge, huge}, "findings": findings})

@@ -95,10 +95,13 @@ var ansi = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x0
 // clean takes away what a terminal or a chat client would act upon: escape
 // sequences, control codes, direction overrides and invisible characters.
 func clean(s string) string {
-	s = ansi.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if strings.ContainsRune(s, '\x1b') {
+		s = ansi.ReplaceAllString(s, "")
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t':
+		case r == '\n' || r == '\t' || r >= ' ' && r < 0x7f:
 			return r
 		case unicode.Is(unicode.Cc, r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
 			return -1

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fabricbot/fabricbot/activities"
 	"github.com/fabricbot/fabricbot/fabric"
+	"github.com/fabricbot/fabricbot/hostexec"
 )
 
 const (
@@ -18,6 +19,10 @@ const (
 	// settleWithin is how long a restarted manager may take to its state: its
 	// first sweep of a large fabric takes tens of seconds.
 	settleWithin = 3 * time.Minute
+	// steadyPolls is for how many of its polls a restarted standby must stand
+	// by before the master is touched : one that dies of its
+	// configuration does so a moment after it looked well.
+	steadyPolls = 2
 )
 
 // smRestart is domain C.4 with this order: snapshot, standbys one by one, then
@@ -62,7 +67,7 @@ func (r *Run) service(ctx workflow.Context, host, step string, argv []string) er
 		return err
 	}
 	if done.Exit != 0 {
-		return refuse("%v on %s ended with status %d: %s", argv, host, done.Exit, done.Output)
+		return refuse("%s on %s ended with status %d: %s", hostexec.Display(argv), host, done.Exit, done.Output)
 	}
 	return nil
 }
@@ -88,14 +93,22 @@ func (r *Run) restartStandby(ctx workflow.Context, p smPair, all []smPair) error
 		return err
 	}
 	if err := r.Step(ctx, host, "restart the standby", func() (string, error) {
-		return p.Service.Unit, r.service(ctx, host, "restart", p.Service.Restart())
+		err := r.service(ctx, host, "restart", p.Service.Restart())
+		if err != nil && ctx.Err() == nil {
+			err = refuse("%s; the master was not touched", sentence(err))
+		}
+		return p.Service.Unit, err
 	}); err != nil {
 		return err
 	}
 	return r.Step(ctx, host, "wait until it stands by again", func() (string, error) {
-		done, err := r.await(ctx, activities.AwaitInput{From: from, Any: []activities.SMRef{p.ref()}, State: fabric.SMStandby, Within: settleWithin})
+		done, err := r.await(ctx, activities.AwaitInput{From: from, Any: []activities.SMRef{p.ref()}, State: fabric.SMStandby,
+			Within: settleWithin, Steady: steadyPolls * p.Service.Poll, Service: host})
 		if err != nil {
 			return "", err
+		}
+		if done.Stopped {
+			return "", refuse("opensm on %s was started but ended again (%s); the master was not touched. Look at the opensm log on %s", host, done.Last, host)
 		}
 		if !done.Reached {
 			return "", refuse("%s did not come back as standby within %s (%s); the master was not touched. Look at the opensm log on %s", host, settleWithin, done.Last, host)
@@ -159,8 +172,11 @@ func (r *Run) restartMaster(ctx workflow.Context, p smPair, all []smPair, out *S
 		if failed != nil || outranks(p, all) {
 			want = fabric.SMMaster
 		}
-		back, err = r.await(free, activities.AwaitInput{From: from, Any: []activities.SMRef{p.ref()}, State: want, Within: settleWithin})
-		if err == nil && !back.Reached {
+		back, err = r.await(free, activities.AwaitInput{From: from, Any: []activities.SMRef{p.ref()}, State: want, Within: settleWithin, Service: host})
+		if err == nil && back.Stopped {
+			err = refuse("opensm on %s was started but ended again (%s); look at the opensm log there", host, back.Last)
+		}
+		if err == nil && !back.Reached && !back.Stopped {
 			err = refuse("%s was started but is not %s within %s (%s); look at the opensm log there", host, want, settleWithin, back.Last)
 		}
 		if err == nil && want == fabric.SMMaster && failed == nil {
@@ -186,8 +202,11 @@ func (r *Run) restartAlone(ctx workflow.Context, p smPair, from activities.Vanta
 		return err
 	}
 	return r.Step(ctx, host, "wait until it is master again", func() (string, error) {
-		done, err := r.await(ctx, activities.AwaitInput{From: from, Any: []activities.SMRef{p.ref()}, State: fabric.SMMaster, Within: settleWithin})
-		if err == nil && !done.Reached {
+		done, err := r.await(ctx, activities.AwaitInput{From: from, Any: []activities.SMRef{p.ref()}, State: fabric.SMMaster, Within: settleWithin, Service: host})
+		if err == nil && done.Stopped {
+			err = refuse("opensm on %s was started but ended again (%s): the fabric has no subnet manager. Look at the opensm log there now", host, done.Last)
+		}
+		if err == nil && !done.Reached && !done.Stopped {
 			err = refuse("%s did not become master within %s (%s): the fabric has no subnet manager. Look at the opensm log there now", host, settleWithin, done.Last)
 		}
 		out.GapSeconds = workflow.Now(ctx).Sub(begun).Seconds()

@@ -23,10 +23,13 @@ type story struct {
 	env  *testsuite.TestWorkflowEnvironment
 }
 
-func newStory(t *testing.T) *story {
+func newStory(t *testing.T) *story { return newStoryAt(t, newFakeSite()) }
+
+// newStoryAt goes on at a site where something has happened.
+func newStoryAt(t *testing.T, site *fakeSite) *story {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
-	s := &story{t: t, site: newFakeSite(), env: suite.NewTestWorkflowEnvironment()}
+	s := &story{t: t, site: site, env: suite.NewTestWorkflowEnvironment()}
 	s.env.SetTestTimeout(time.Minute)
 	Register(s.env)
 	s.env.RegisterActivity(s.site.hosts())
@@ -43,8 +46,13 @@ func (quiet) Error(string, ...any) {}
 
 func (s *story) run(operation, input string) activities.Outcome {
 	s.t.Helper()
+	return s.runAs("4f2c09a1d3", operation, input)
+}
+
+func (s *story) runAs(run, operation, input string) activities.Outcome {
+	s.t.Helper()
 	s.env.ExecuteWorkflow(operation, activities.Request{
-		Run: "4f2c09a1d3", Op: operation, Input: activities.Data(input), Words: operation, By: asker,
+		Run: run, Op: operation, Input: activities.Data(input), Words: operation, By: asker,
 		Place: activities.Place{Team: "T1", Channel: "C1"}, At: time.Now(), Same: "same",
 	})
 	if !s.env.IsWorkflowCompleted() {
@@ -173,6 +181,12 @@ func TestSMRestartEnds(t *testing.T) {
 		{"frozen", "{}", func(s *story) {
 			s.site.held["freeze"] = activities.Holder{Op: "freeze", By: boss, Why: "deadline"}
 		}, activities.Failed, "frozen: boss froze it (deadline)", 0},
+		{"frozen_while_waiting", "{}", func(s *story) {
+			approve(s)
+			s.env.RegisterDelayedCallback(func() {
+				s.site.held["freeze"] = activities.Holder{Op: "freeze", By: boss, Why: "deadline"}
+			}, 29*time.Second)
+		}, activities.Failed, "frozen: boss froze it (deadline)", 0},
 		{"nobody_may_approve", "{}", func(s *story) { s.site.policy = activities.Policy{} }, activities.Failed, "names nobody who may approve", 0},
 		{"own_terminal", "{}", func(s *story) {
 			s.site.policy.Users = append(s.site.policy.Users, "local:1000@admin1")
@@ -185,6 +199,7 @@ func TestSMRestartEnds(t *testing.T) {
 			s.site.conf["node002"] = "sm_priority 13\nsm_key 0x0000000000000007\n"
 		}, activities.Failed, "sm_key", 0},
 		{"standby_dies", "{}", func(s *story) { s.site.brokenStart["node002"] = true; approve(s) }, activities.Failed, "the master was not touched", 1},
+		{"standby_dies_after_it_looked_well", "{}", func(s *story) { s.site.shortLife["node002"] = 4; approve(s) }, activities.Failed, "ended again", 1},
 		{"unknown_host", `{"hosts":"node017"}`, func(*story) {}, activities.Failed, "node017", 0},
 		{"not_an_sm", `{"hosts":"node003"}`, func(*story) {}, activities.Failed, "runs no planned subnet manager", 0},
 		{"input_of_another_version", `{"surprise":1}`, func(*story) {}, activities.Failed, "does not fit", 0},
@@ -227,12 +242,12 @@ func TestSMStatus(t *testing.T) {
 		want  []string
 	}{
 		{"healthy", func(*fakeSite) {}, nil},
-		{"no_standby", func(f *fakeSite) { f.sms["node002"].running = false }, []string{"0 standby where 1 are planned"}},
+		{"no_standby", func(f *fakeSite) { f.sms["node002"].running = false }, []string{"no subnet manager answers on node002"}},
 		{"equal_priorities", func(f *fakeSite) { f.sms["node002"].priority = 14 }, []string{"equal priority 14"}},
 		{"stray", func(f *fakeSite) {
 			f.sms["node002"].running = false
 			f.lids["node003"], f.lids["node002"] = 2, 3
-		}, []string{"0 standby"}},
+		}, []string{"no subnet manager answers on node002"}},
 		{"none", func(f *fakeSite) { f.sms["node001"].running, f.sms["node002"].running = false, false }, []string{"no subnet manager answers as master"}},
 	}
 	for _, tt := range tests {
