@@ -31,18 +31,27 @@ func (h *Hosts) Admit(ctx context.Context, req Request) (Admission, error) {
 		return Admission{}, temporal.NewNonRetryableApplicationError("the request cannot be recorded in the audit log, so it is refused: "+err.Error(), "Refused", err)
 	}
 	a := Admission{Cluster: h.Rules.Cluster(), Policy: h.Rules.Policy(req.Op), ApprovalWindow: h.Rules.ApprovalWindow(),
-		Requester: h.Rules.Aliases(req.By.ID), MaxHosts: h.Rules.MaxHosts(), Frozen: h.Rules.Frozen(h.clock().Now())}
+		Requester: h.Rules.Aliases(req.By.ID), MaxHosts: h.Rules.MaxHosts()}
+	var err error
+	a.Frozen, err = h.WhyFrozen(ctx)
+	return a, err
+}
+
+// WhyFrozen says who or what forbids changes now; empty when nothing does.
+// Only looks.
+func (h *Hosts) WhyFrozen(ctx context.Context) (string, error) {
 	frozen, err := h.Engine.Holder(ctx, "freeze")
 	if err != nil {
-		return Admission{}, err
+		return "", err
 	}
-	if frozen.By.ID != "" {
-		a.Frozen = displayName(frozen.By) + " froze it"
-		if frozen.Why != "" {
-			a.Frozen += " (" + frozen.Why + ")"
-		}
+	if frozen.By.ID == "" {
+		return h.Rules.Frozen(h.clock().Now()), nil
 	}
-	return a, nil
+	why := displayName(frozen.By) + " froze it"
+	if frozen.Why != "" {
+		why += " (" + frozen.Why + ")"
+	}
+	return why, nil
 }
 
 // Audit appends one entry. Idempotent by run, event and number.

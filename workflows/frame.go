@@ -19,6 +19,10 @@ type definition struct {
 	Class    op.Class      `json:"class"`
 	Approval op.Approval   `json:"approval"`
 	Patience time.Duration `json:"patience"`
+	// Subnet and Thawed are false in runs that began before they were there.
+	Subnet bool `json:"subnet,omitempty"`
+	// Thawed says that a freeze is looked for again before the first act.
+	Thawed bool `json:"thawed,omitempty"`
 }
 
 // hostPatience is how long a run waits for a host that another run changes.
@@ -29,7 +33,7 @@ const hostPatience = 30 * time.Minute
 func frame[In, Out any](ctx workflow.Context, o *Operation[In, Out], req activities.Request) (activities.Outcome, error) {
 	var def definition
 	if err := workflow.SideEffect(ctx, func(workflow.Context) any {
-		return definition{Class: o.Class, Approval: o.Approval, Patience: hostPatience}
+		return definition{Class: o.Class, Approval: o.Approval, Patience: hostPatience, Subnet: o.Subnet, Thawed: true}
 	}).Get(&def); err != nil {
 		return activities.Outcome{}, err
 	}
@@ -145,6 +149,13 @@ func (r *Run) gated(ctx workflow.Context, def definition, plan func() (activitie
 			return releaseHosts, err
 		}
 	}
+	if def.Subnet {
+		release, err := r.hold(ctx, subnetHold(r.Site.Cluster), "the subnet management of "+r.Site.Cluster, def.Patience)
+		if err != nil {
+			return releaseHosts, err
+		}
+		held = append(held, release)
+	}
 	for _, host := range p.Hosts() {
 		release, err := r.takeHost(ctx, host, def.Patience)
 		if err != nil {
@@ -161,8 +172,25 @@ func (r *Run) gated(ctx workflow.Context, def definition, plan func() (activitie
 		r.audit(ctx, activities.AuditEntry{Event: "plan changed", Hash: again.Hash})
 		return releaseHosts, refuse("the site changed between the approval and the start (plan %.8s became %.8s), so nothing was done; ask again", p.Hash, again.Hash)
 	}
+	if def.Thawed {
+		if err := r.thawed(ctx); err != nil {
+			return releaseHosts, err
+		}
+	}
 	r.Plan = again
 	return releaseHosts, nil
+}
+
+// thawed refuses a run at which nothing has been done yet when the site was
+// frozen while it waited.
+func (r *Run) thawed(ctx workflow.Context) error {
+	if err := workflow.ExecuteActivity(lookOptions(ctx, 30*time.Second), hosts.WhyFrozen).Get(ctx, &r.Site.Frozen); err != nil {
+		return err
+	}
+	if r.Site.Frozen != "" {
+		return refuse("the site was frozen before this run began to act: %s; nothing was changed, ask again after unfreeze", r.Site.Frozen)
+	}
+	return nil
 }
 
 // takeHost takes the lease on one host, in Temporal and on the host itself.
@@ -231,6 +259,9 @@ func (r *Run) conclude(ctx workflow.Context, out activities.Data, err error) act
 		o.State, o.Error = activities.Cancelled, "cancelled by "+nameOf(r.stop.By)
 		if r.stop.Reason != "" {
 			o.Error += ": " + r.stop.Reason
+		}
+		if !temporal.IsCanceledError(err) {
+			o.Error += "; " + sentence(err)
 		}
 	case temporal.IsCanceledError(err):
 		o.State, o.Error = activities.Cancelled, "cancelled"

@@ -33,6 +33,7 @@ var histories = []struct {
 	{"host-inspect", "host inspect", `{"hosts":"node[001-003]"}`, nil},
 	{"sm-status", "sm status", `{}`, nil},
 	{"sm-restart", "sm restart", `{}`, new(true)},
+	{"sm-restart-subnet", "sm restart", `{}`, new(true)},
 	{"sm-restart-denied", "sm restart", `{}`, new(false)},
 	{"topology-backup", "topology backup", `{}`, nil},
 	{"topology-diff", "topology diff", `{}`, nil},
