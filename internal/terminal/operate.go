@@ -178,7 +178,9 @@ func (o *online) control(ctx context.Context, e op.Entry, input any) int {
 		if err != nil {
 			return o.fail(err)
 		}
-		what = access.Action{Act: access.Steer, Operation: v.Op, Class: op.Control, Requester: access.Person(v.By.ID)}
+		if what, err = steering(v); err != nil {
+			return o.fail(err)
+		}
 	}
 	if err := o.allowed(ctx, what); err != nil {
 		fmt.Fprintln(o.Err, "fabricctl:", err)
@@ -192,4 +194,11 @@ func (o *online) control(ctx context.Context, e op.Entry, input any) int {
 		return o.print(reply)
 	}
 	return o.reply(reply)
+}
+
+// steering is what is asked of the site's rules before a run is steered: the
+// right follows the class of the run, not that of the word that steers it.
+func steering(v activities.View) (access.Action, error) {
+	a := access.Action{Act: access.Steer, Operation: v.Op, Requester: access.Person(v.By.ID)}
+	return a, a.Class.UnmarshalText([]byte(v.Class))
 }
