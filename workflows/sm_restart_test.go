@@ -161,6 +161,32 @@ func TestSMRestart(t *testing.T) {
 	}
 }
 
+// Two approvers and one who denies at the same moment: the first word counts,
+// the others are told, and the log has exactly what counted.
+func TestDecisionsAtOneMoment(t *testing.T) {
+	s := newStory(t)
+	s.site.policy.Users = append(s.site.policy.Users, "T1:UCHIEF")
+	chief := activities.Person{ID: "T1:UCHIEF", Name: "chief"}
+	answers := make([]error, 3)
+	s.env.RegisterDelayedCallback(func() {
+		hash := s.view().Gate.Hash
+		for i, d := range []activities.Decision{{By: boss, Yes: true, Hash: hash}, {By: chief, Yes: true, Hash: hash}, {By: chief, Hash: hash}} {
+			s.env.UpdateWorkflow(UpdateDecide, "", &testsuite.TestUpdateCallback{
+				OnReject: func(err error) { answers[i] = err }, OnAccept: func() {}, OnComplete: func(any, error) {},
+			}, d)
+		}
+	}, 30*time.Second)
+	out := s.run("sm restart", `{"hosts":"node002"}`)
+	if out.State != activities.Done || answers[0] != nil {
+		t.Errorf("ended %s: %s; the first approver was told %v", out.State, out.Error, answers[0])
+	}
+	wantRefused(t, "second approver", &answers[1], "decided already (approved by boss")
+	wantRefused(t, "late denial", &answers[2], "decided already (approved by boss")
+	if got, want := s.site.events(), "requested, planned, approved, ended done"; got != want {
+		t.Errorf("audit log %q, want %q", got, want)
+	}
+}
+
 func TestSMRestartEnds(t *testing.T) {
 	approve := func(s *story) { s.vote(30*time.Second, activities.Decision{By: boss, Yes: true}) }
 	tests := []struct {

@@ -49,7 +49,7 @@ func (c *Client) Control(ctx context.Context, by activities.Person, place activi
 		return steer(c.Resume, "goes on")
 	case "freeze":
 		err := c.Freeze(ctx, by, input.(workflows.ReasonInput).Reason)
-		return Reply{Text: "the site is frozen: no change begins until `unfreeze`"}, err
+		return Reply{Text: "the site is frozen: no change begins until unfreeze"}, err
 	case "unfreeze":
 		return Reply{Text: "changes are allowed again"}, c.Unfreeze(ctx, by)
 	case "hosts":

@@ -101,7 +101,7 @@ var idPattern = regexp.MustCompile(`^[0-9a-f]{3,40}$`)
 func (c *Client) find(ctx context.Context, run string) (string, error) {
 	run = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(run), "run "))
 	if !idPattern.MatchString(run) {
-		return "", fmt.Errorf("%q is not a run's id; ids look like 4f2c09a1, `runs list` shows them", run)
+		return "", fmt.Errorf("%q is not a run's id; ids look like 4f2c09a1, runs list shows them", run)
 	}
 	if len(run) == 2*idBytes {
 		return run, nil

@@ -71,7 +71,7 @@ func (c *Client) mustRun(ctx context.Context, id string) error {
 		return fmt.Errorf("asking for run %s: %w", id, err)
 	}
 	if info.GetWorkflowExecutionInfo().GetCloseTime() != nil {
-		return fmt.Errorf("run %s has already ended; see `runs show %s`", id, id)
+		return fmt.Errorf("run %s has already ended; see runs show %s", id, id)
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (c *Client) update(ctx context.Context, id, name, updateID string, arg any)
 		err = h.Get(ctx, nil)
 	}
 	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("run %s did not answer: no worker is running; `runs cancel` works without one", id)
+		return fmt.Errorf("run %s did not answer: no worker is running; runs cancel works without one", id)
 	}
 	return said(id, err)
 }
