@@ -57,7 +57,7 @@ func TestSudoers(t *testing.T) {
 // TestExampleConfiguration holds the file that the README has people copy to
 // what the programs accept.
 func TestExampleConfiguration(t *testing.T) {
-	c, err := config.Load("../deploy/fabricbot.yaml")
+	c, err := config.Load("../deploy/fabricbot.yaml", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,13 +66,21 @@ type Access struct {
 // New checks the policy. team is the Slack team whose users the policy's ids mean; without it no Slack user has any right.
 // groups may be nil where there is no Slack; then no user group has a member.
 func New(policy Policy, team string, groups Groups) (*Access, error) {
-	if team != "" && !teamID.MatchString(team) {
-		return nil, fmt.Errorf("slack.team_id: %.40q is not a team id such as T024BE7LD", team)
+	if err := CheckTeam(team); err != nil {
+		return nil, fmt.Errorf("slack.team_id: %w", err)
 	}
-	if err := policy.Check(); err != nil {
+	if err := errors.Join(policy.Problems(nil)...); err != nil {
 		return nil, err
 	}
 	return &Access{policy: policy, team: team, groups: groups}, nil
+}
+
+// CheckTeam refuses what is not the id of a Slack team; empty stands for none.
+func CheckTeam(team string) error {
+	if team != "" && !teamID.MatchString(team) {
+		return fmt.Errorf("%.40q is not a team id such as T024BE7LD", team)
+	}
+	return nil
 }
 
 // Decide answers whether who may do what.
