@@ -158,7 +158,33 @@ func (a *Access) decideStart(ctx context.Context, who Person, what Action) Decis
 	if unread != nil {
 		return deny("no rule could be found that allows %s to %s: %s", what.Operation, who, strings.Join(unread, "; "))
 	}
-	return deny("no rule allows %s (%s) to %s%s", what.Operation, what.Class, who, in(what.Channel))
+	return deny("no rule allows %s (%s) to %s%s%s", what.Operation, what.Class, who, in(what.Channel), a.instead(who, what))
+}
+
+// instead says whom the rules do allow it, and how a local person becomes one of them.
+func (a *Access) instead(who Person, what Action) string {
+	var may []string
+	for _, rule := range a.policy.Rules {
+		if !matches(rule.Operations, what.Operation) || !rule.covers(what.Class) {
+			continue
+		}
+		where := ""
+		if len(rule.Channels) > 0 && !slices.Contains(rule.Channels, what.Channel) {
+			where = " in channel " + strings.Join(rule.Channels, " or ")
+		}
+		for _, id := range rule.Who {
+			may = append(may, id+where)
+		}
+	}
+	slices.Sort(may)
+	said := "; nobody may"
+	if may = slices.Compact(may); len(may) > 0 {
+		said = "; allowed to " + strings.Join(may, ", ")
+	}
+	if _, linked := a.human(who); !linked {
+		said += "; for this terminal's user, name " + string(who) + " (`fabricctl whoami`) in a rule under access.rules, or link it under access.people"
+	}
+	return said
 }
 
 func (a *Access) decideApprove(ctx context.Context, who Person, what Action) Decision {

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,9 @@ func TestExampleLoads(t *testing.T) {
 	}
 	if got := config.Slack.Channels["C024BE91L"]; got != "fabric-ops" {
 		t.Errorf("channel name %q, want fabric-ops", got)
+	}
+	if diff := cmp.Diff(slices.Sorted(slices.Values(placeholders)), config.Placeholders()); diff != "" {
+		t.Errorf("the ids of the example are not known as such:\n%s", diff)
 	}
 	if len(config.Secrets()) != 3 {
 		t.Errorf("got secrets %v, want three", config.Secrets())

@@ -159,7 +159,11 @@ func (o *online) control(ctx context.Context, e op.Entry, input any) int {
 		if err != nil {
 			return o.fail(err)
 		}
-		what = access.Action{Act: access.Steer, Operation: v.Op, Class: op.Control, Requester: access.Person(v.By.ID)}
+		var class op.Class
+		if err := class.UnmarshalText([]byte(v.Class)); err != nil {
+			return o.fail(err)
+		}
+		what = access.Action{Act: access.Steer, Operation: v.Op, Class: class, Requester: access.Person(v.By.ID)}
 	}
 	if err := o.allowed(ctx, what); err != nil {
 		fmt.Fprintln(o.Err, "fabricctl:", err)
