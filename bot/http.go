@@ -102,11 +102,9 @@ func (b *Bot) httpCommand(w http.ResponseWriter, r *http.Request, body []byte) {
 		at = time.Unix(n, 0)
 	}
 	// The answer leaves when this returns, which queueing does not delay.
-	if b.onCommand(slashAsk(c, at)) {
-		writeJSON(w, ackBody(overrun()))
-		return
+	if answer := b.onCommand(r.Context(), slashAsk(c, at)); answer != nil {
+		writeJSON(w, ackBody(answer))
 	}
-	writeJSON(w, ackBody(checking(c.Command, typedText(c.Text))))
 }
 
 func (b *Bot) httpInteract(w http.ResponseWriter, r *http.Request, body []byte) {

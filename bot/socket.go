@@ -157,11 +157,7 @@ func (b *Bot) onRequest(ctx context.Context, client *socketmode.Client, e socket
 	id := e.Request.EnvelopeID
 	switch data := e.Data.(type) {
 	case slack.SlashCommand:
-		b.ack(ctx, client, id, ackBody(checking(data.Command, typedText(data.Text))))
-		a := slashAsk(data, b.o.Clock.Now())
-		if b.onCommand(a) {
-			go b.tell(ctx, a.private, overrun())
-		}
+		b.ack(ctx, client, id, ackBody(b.onCommand(ctx, slashAsk(data, b.o.Clock.Now()))))
 	case slack.InteractionCallback:
 		if data.Type != slack.InteractionTypeViewSubmission {
 			b.ack(ctx, client, id, nil)
