@@ -81,7 +81,7 @@ func TestRefusals(t *testing.T) {
 		{"example", anna, ops, "sm restart -alon", "/fabric sm restart", nil},
 		{"quote", anna, ops, "sm 'status", "a quote is not closed", nil},
 		{"injection", anna, ops, "<!channel> `x` <@U07ADMIN>", "&lt;!channel&gt;", nil},
-		{"rights", viewer, ops, "sm restart", "no rule allows it to <@U07VIEWER> in channel <#C07FABOPS>; see `help`", errors.New("no rule allows it to T07FABRIC:U07VIEWER in channel C07FABOPS; see `help`")},
+		{"rights", viewer, ops, "sm restart", "no rule allows it to <@U07VIEWER> in <#C07FABOPS>; see `help`", errors.New("no rule allows it to T07FABRIC:U07VIEWER in channel C07FABOPS; see `help`")},
 		{"positional", anna, ops, "runs show", "RUN is missing.", nil},
 		{"foreign-person", guest, "C07SHARED", "sm status", "own workspace", nil},
 		{"shared-channel", anna, "C07SHARED", "sm status", "outside of this workspace", nil},

@@ -102,7 +102,13 @@ func (b *Bot) httpCommand(w http.ResponseWriter, r *http.Request, body []byte) {
 		at = time.Unix(n, 0)
 	}
 	// The answer leaves when this returns, which queueing does not delay.
-	if answer := b.onCommand(r.Context(), slashAsk(c, at)); answer != nil {
+	a := slashAsk(c, at)
+	answer, queue := b.onCommand(r.Context(), a)
+	if queue && !b.enqueue(a) {
+		busy := overrun()
+		answer = &busy
+	}
+	if answer != nil {
 		writeJSON(w, ackBody(answer))
 	}
 }

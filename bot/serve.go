@@ -11,20 +11,15 @@ import (
 // The three kinds of things that arrive, whichever way they came in. Each of
 // these returns at once: the work is queued.
 
-// onCommand queues a command unless it was seen before, and gives what its
-// acknowledgement says, if there is anything to say yet.
-func (b *Bot) onCommand(ctx context.Context, a ask) (answer *message) {
+// onCommand gives what the acknowledgement of a command says, if there is
+// anything to say yet, and whether it has to be queued: not if it was seen
+// before or is answered.
+func (b *Bot) onCommand(ctx context.Context, a ask) (answer *message, queue bool) {
 	if !b.seen.first(a.key, b.o.Clock.Now()) {
-		return nil
+		return nil, false
 	}
-	if m := b.atOnce(ctx, a); m != nil {
-		return m
-	}
-	if !b.enqueue(a) {
-		m := overrun()
-		return &m
-	}
-	return nil
+	answer = b.atOnce(ctx, a)
+	return answer, answer == nil
 }
 
 // enqueue is false if the bot is overrun.

@@ -157,7 +157,12 @@ func (b *Bot) onRequest(ctx context.Context, client *socketmode.Client, e socket
 	id := e.Request.EnvelopeID
 	switch data := e.Data.(type) {
 	case slack.SlashCommand:
-		b.ack(ctx, client, id, ackBody(b.onCommand(ctx, slashAsk(data, b.o.Clock.Now()))))
+		a := slashAsk(data, b.o.Clock.Now())
+		answer, queue := b.onCommand(ctx, a)
+		b.ack(ctx, client, id, ackBody(answer))
+		if queue && !b.enqueue(a) {
+			go b.tell(ctx, a.private, overrun())
+		}
 	case slack.InteractionCallback:
 		if data.Type != slack.InteractionTypeViewSubmission {
 			b.ack(ctx, client, id, nil)

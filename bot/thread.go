@@ -120,6 +120,9 @@ func (t *Thread) show(ctx context.Context, v activities.View) error {
 	if err != nil {
 		return err
 	}
+	if m, err = t.pictured(v, m); err != nil {
+		return err
+	}
 	hash, err := m.hash()
 	if err != nil {
 		return err
