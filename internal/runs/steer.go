@@ -20,6 +20,7 @@ func (c *Client) Decide(ctx context.Context, run string, d activities.Decision) 
 	if err != nil {
 		return err
 	}
+	d.Reason = c.Redact(d.Reason)
 	if d.Hash == "" {
 		v, err := c.view(ctx, id)
 		if err != nil {
@@ -47,6 +48,7 @@ func (c *Client) Cancel(ctx context.Context, run string, s workflows.Steer) erro
 	if err != nil {
 		return err
 	}
+	s.Reason = c.Redact(s.Reason)
 	quick, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()
 	err = c.update(quick, id, workflows.UpdateCancel, "cancel|"+s.By.ID, s)
@@ -71,6 +73,7 @@ func (c *Client) steer(ctx context.Context, run, name string, s workflows.Steer)
 	if err != nil {
 		return err
 	}
+	s.Reason = c.Redact(s.Reason)
 	return c.update(ctx, id, name, "", s)
 }
 
@@ -108,6 +111,7 @@ func (c *Client) Freeze(ctx context.Context, by activities.Person, reason string
 	if by.ID == "" {
 		return errors.New("nobody is named")
 	}
+	reason = c.Redact(reason)
 	if err := c.record(ctx, activities.AuditEntry{Op: "freeze", Event: "freeze", At: time.Now().UTC(), By: by, Reason: reason}); err != nil {
 		return err
 	}
