@@ -5,10 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"go.uber.org/zap"
 
@@ -32,19 +30,17 @@ func NewPool(s *site.Site) (*sshexec.Pool, error) {
 	if err := c.CheckLogin(); err != nil {
 		return nil, err
 	}
-	spill := filepath.Join(s.Config.DataDir, "spill")
-	if err := os.MkdirAll(spill, 0o700); err != nil {
-		return nil, fmt.Errorf("making the folder for long outputs: %w", err)
-	}
 	ways, err := newWays(s.Inventory.Endpoint, c)
 	if err != nil {
 		return nil, err
 	}
+	// No SpillDir: nothing reads such files, and a host whose tool never stops
+	// printing would fill the disk that the engine and the audit log live on.
 	return sshexec.New(sshexec.Options{
 		Resolve: ways.to,
 		User:    c.User, KnownHosts: c.KnownHosts, HostCAs: c.HostCA, Keys: c.Keys, Certificates: c.Certificates,
 		Agent: c.Agent, AgentSocket: os.Getenv("SSH_AUTH_SOCK"), ConnectTimeout: c.ConnectTimeout,
-		PerHost: c.PerHost, Overall: c.Overall, SpillDir: spill,
+		PerHost: c.PerHost, Overall: c.Overall,
 		Event: func(e sshexec.Event) { record(s.Log, e) },
 	})
 }
