@@ -3,6 +3,7 @@ package workflows
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/fabricbot/fabricbot/activities"
 	"github.com/fabricbot/fabricbot/fabric"
-	"github.com/fabricbot/fabricbot/hostexec"
 )
 
 const (
@@ -71,7 +71,7 @@ func (r *Run) service(ctx workflow.Context, host, step string, argv []string) er
 		return err
 	}
 	if done.Exit != 0 {
-		return refuse("%s on %s ended with status %d: %s", hostexec.Display(argv), host, done.Exit, done.Output)
+		return refuse("%s on %s ended with status %d: %s", strings.Join(argv, " "), host, done.Exit, done.Output)
 	}
 	return nil
 }
@@ -214,9 +214,21 @@ func (r *Run) awaitHeir(ctx workflow.Context, from activities.Vantage, heirs []a
 func (r *Run) restartAlone(ctx workflow.Context, p smPair, from activities.Vantage, out *SMRestartResult) error {
 	host := p.Service.Host
 	begun := workflow.Now(ctx)
-	if err := r.Step(ctx, host, "restart the only manager", func() (string, error) {
+	ordered := false
+	err := r.Step(ctx, host, "restart the only manager", func() (string, error) {
+		ordered = true
 		return p.Service.Unit, r.service(ctx, host, "restart", p.Service.Restart())
-	}); err != nil {
+	})
+	if err != nil && ordered {
+		// It may have been stopped before that failed, and there is no other.
+		r.begin(ctx, host, "start the only manager")
+		again := r.service(ctx, host, "start", p.Service.Start())
+		r.end(ctx, p.Service.Unit, again)
+		if again != nil {
+			return refuse("%s; and then %s: the fabric may have no subnet manager. Look at the opensm log on %s now", sentence(err), sentence(again), host)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	return r.Step(ctx, host, "wait until it is master again", func() (string, error) {
