@@ -296,6 +296,22 @@ func TestSMRestartCancelledWhileStopping(t *testing.T) {
 	}
 }
 
+// A requester of whom only a local id is known could be the approver.
+func TestSMRestartOfAnUnlinkedRequester(t *testing.T) {
+	s := newStory(t)
+	s.site.unlinked = true
+	yes := s.vote(30*time.Second, activities.Decision{By: boss, Yes: true})
+	s.vote(31*time.Second, activities.Decision{By: boss, Reason: "link first"})
+	s.env.ExecuteWorkflow("sm restart", activities.Request{
+		Run: "4f2c09a1d3", Op: "sm restart", Input: activities.Data("{}"), Words: "sm restart",
+		By: activities.Person{ID: "local:1001@admin1"}, At: time.Now(), Same: "same",
+	})
+	wantRefused(t, "approver", yes, "link the local id under access.people")
+	if len(s.site.started) != 0 {
+		t.Errorf("services were ordered: %v", s.site.started)
+	}
+}
+
 // Two runs on different hosts must not stop master and standby at once.
 func TestSMRestartHoldsTheSubnet(t *testing.T) {
 	s := newStory(t)
