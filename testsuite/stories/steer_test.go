@@ -15,7 +15,7 @@ func TestFreezeStopsChangesOnly(t *testing.T) {
 	s := open(t)
 	before := s.starts()
 	waiting := s.ask("sm restart")
-	s.typed(stage.UserA, "freeze beam time until Friday", "the site is frozen")
+	s.typed(stage.UserA, "freeze beam time until Friday", "The site is frozen")
 	thawed := false
 	s.Cleanup(func() {
 		if !thawed {
