@@ -279,7 +279,7 @@ func (r *Run) proveRestart(ctx workflow.Context, from activities.Vantage, out *S
 	}
 	out.judge()
 	if bad := out.failures(); bad > 0 {
-		return &PartlyError{fmt.Sprintf("the managers are restarted, but %d finding(s) need a look", bad)}
+		return &PartlyError{"the managers are restarted, but look at " + count(bad, "finding")}
 	}
 	return nil
 }
@@ -290,7 +290,7 @@ func (out *SMRestartResult) judge() {
 		out.Findings = append(out.Findings, activities.Finding{Severity: sev, Text: fmt.Sprintf(format, args...)})
 	}
 	if n := out.After.Initializing + out.After.Armed; n > 0 {
-		add(activities.Fail, "%d port(s) are not Active yet (%d Initializing, %d Armed)", n, out.After.Initializing, out.After.Armed)
+		add(activities.Fail, "not Active yet: %s (%d Initializing, %d Armed)", count(n, "port"), out.After.Initializing, out.After.Armed)
 	}
 	for _, c := range out.LIDs.Changed {
 		add(activities.Fail, "LID changed: %s", c)
@@ -313,7 +313,7 @@ func (out *SMRestartResult) judge() {
 	if out.GapSeconds > 0 {
 		gap = fmt.Sprintf("at most %.1f s without a master", out.GapSeconds)
 	}
-	out.Summary = fmt.Sprintf("%d subnet manager(s) restarted; %s; %s; %s", len(out.Restarted), gap, lids, ports)
+	out.Summary = fmt.Sprintf("%s restarted; %s; %s; %s", count(len(out.Restarted), "subnet manager"), gap, lids, ports)
 }
 
 func (out *SMRestartResult) failures() int {

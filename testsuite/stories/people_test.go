@@ -65,7 +65,7 @@ func TestApproversClickAtOnce(t *testing.T) {
 		all.Go(func() { _, _ = s.Slack.Click(user, stage.Channel, r.Message.TS, id) })
 	}
 	all.Wait()
-	r = s.ends(r, "done", "1 subnet manager(s) restarted", "the master stayed the same")
+	r = s.ends(r, "done", "1 subnet manager restarted", "the master stayed the same")
 	s.started(before, 0, 1)
 	if n := s.count(r.ID, "approved"); n != 1 {
 		s.Errorf("%d approvals are recorded", n)

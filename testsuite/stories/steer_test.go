@@ -69,7 +69,7 @@ func TestPausedAndResumed(t *testing.T) {
 	time.Sleep(4 * time.Second)
 	s.started(held, 0, 0)
 	s.typed(stage.UserA, "runs resume "+r.ID, "goes on")
-	s.ends(r, "done", "2 subnet manager(s) restarted")
+	s.ends(r, "done", "2 subnet managers restarted")
 	s.started(before, 1, 1)
 	s.typed(stage.UserA, "runs resume "+r.ID, "ended")
 }
