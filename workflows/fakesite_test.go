@@ -46,6 +46,12 @@ type fakeSite struct {
 	cut map[string]bool
 	// afterPlan runs once after the first plan, to change the world.
 	onSMInfo func()
+	// onOrder runs when a service has been told something, before that ends.
+	onOrder func(host, verb string)
+	// lies are exit statuses by verb, whatever the service did.
+	lies map[string]int
+	// unlinked people have no other ids.
+	unlinked bool
 }
 
 type fakeSM struct {
@@ -239,8 +245,13 @@ func (f *fakeSite) StartJob(_ context.Context, host string, lease hostexec.Lease
 		sm.running = !f.brokenStart[host]
 		sm.activity, sm.left = 0, f.shortLife[host]
 	}
-	st := hostexec.JobStatus{State: hostexec.Done}
+	st := hostexec.JobStatus{State: hostexec.Done, Exit: f.lies[verb]}
 	f.jobs[job.ID] = st
+	if f.onOrder != nil {
+		f.mu.Unlock()
+		f.onOrder(host, verb)
+		f.mu.Lock()
+	}
 	return st, nil
 }
 
@@ -284,7 +295,12 @@ func (f *fakeSite) Policy(string) activities.Policy { return f.policy }
 
 func (f *fakeSite) ApprovalWindow() time.Duration { return 4 * time.Hour }
 
-func (f *fakeSite) Aliases(id string) []string { return []string{id, "local:1000@admin1"} }
+func (f *fakeSite) Aliases(id string) []string {
+	if f.unlinked {
+		return []string{id}
+	}
+	return []string{id, "local:1000@admin1"}
+}
 
 func (f *fakeSite) Frozen(time.Time) string { return "" }
 

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/fabricbot/fabricbot/activities"
 )
@@ -159,6 +161,32 @@ func TestSMRestart(t *testing.T) {
 	}
 }
 
+// Two approvers and one who denies at the same moment: the first word counts,
+// the others are told, and the log has exactly what counted.
+func TestDecisionsAtOneMoment(t *testing.T) {
+	s := newStory(t)
+	s.site.policy.Users = append(s.site.policy.Users, "T1:UCHIEF")
+	chief := activities.Person{ID: "T1:UCHIEF", Name: "chief"}
+	answers := make([]error, 3)
+	s.env.RegisterDelayedCallback(func() {
+		hash := s.view().Gate.Hash
+		for i, d := range []activities.Decision{{By: boss, Yes: true, Hash: hash}, {By: chief, Yes: true, Hash: hash}, {By: chief, Hash: hash}} {
+			s.env.UpdateWorkflow(UpdateDecide, "", &testsuite.TestUpdateCallback{
+				OnReject: func(err error) { answers[i] = err }, OnAccept: func() {}, OnComplete: func(any, error) {},
+			}, d)
+		}
+	}, 30*time.Second)
+	out := s.run("sm restart", `{"hosts":"node002"}`)
+	if out.State != activities.Done || answers[0] != nil {
+		t.Errorf("ended %s: %s; the first approver was told %v", out.State, out.Error, answers[0])
+	}
+	wantRefused(t, "second approver", &answers[1], "decided already (approved by boss")
+	wantRefused(t, "late denial", &answers[2], "decided already (approved by boss")
+	if got, want := s.site.events(), "requested, planned, approved, ended done"; got != want {
+		t.Errorf("audit log %q, want %q", got, want)
+	}
+}
+
 func TestSMRestartEnds(t *testing.T) {
 	approve := func(s *story) { s.vote(30*time.Second, activities.Decision{By: boss, Yes: true}) }
 	tests := []struct {
@@ -195,6 +223,10 @@ func TestSMRestartEnds(t *testing.T) {
 		{"no_sm", "{}", func(s *story) { s.site.sms["node001"].running, s.site.sms["node002"].running = false, false }, activities.Failed, "no subnet manager answers", 0},
 		{"no_standby", "{}", func(s *story) { s.site.sms["node002"].running = false }, activities.Failed, "no healthy standby", 0},
 		{"no_standby_alone", `{"alone":true}`, func(s *story) { s.site.sms["node002"].running = false; approve(s) }, activities.Done, "", 1},
+		{"restart_alone_lies", `{"alone":true}`, func(s *story) {
+			s.site.sms["node002"].running, s.site.lies = false, map[string]int{"restart": 1}
+			approve(s)
+		}, activities.Failed, "/etc/init.d/opensmd restart on node001 ended with status 1", 2},
 		{"different_keys", "{}", func(s *story) {
 			s.site.conf["node002"] = "sm_priority 13\nsm_key 0x0000000000000007\n"
 		}, activities.Failed, "sm_key", 0},
@@ -207,6 +239,10 @@ func TestSMRestartEnds(t *testing.T) {
 			approve(s)
 			s.env.RegisterDelayedCallback(func() { s.site.conf["node001"] = "sm_priority 14\n# changed\n" }, 29*time.Second)
 		}, activities.Failed, "changed between the approval and the start", 0},
+		{"stop_lies", "{}", func(s *story) {
+			s.site.lies = map[string]int{"stop": 1}
+			approve(s)
+		}, activities.Failed, "/etc/init.d/opensmd stop on node001 ended with status 1", 3},
 		{"cancelled_while_waiting", "{}", func(s *story) {
 			s.env.RegisterDelayedCallback(func() {
 				s.env.UpdateWorkflowNoRejection(UpdateCancel, "", s.t, Steer{By: boss, Reason: "wrong cluster"})
@@ -235,6 +271,66 @@ func TestSMRestartEnds(t *testing.T) {
 	}
 }
 
+// A cancel that comes while the master stops must not leave it stopped: what
+// was ordered is seen to its end, and the manager is started again.
+func TestSMRestartCancelledWhileStopping(t *testing.T) {
+	s := newStory(t)
+	s.vote(30*time.Second, activities.Decision{By: boss, Yes: true})
+	s.site.onOrder = func(_, verb string) {
+		if verb != "stop" {
+			return
+		}
+		heard := make(chan struct{})
+		s.env.UpdateWorkflow(UpdateCancel, "", &testsuite.TestUpdateCallback{
+			OnReject: func(err error) { t.Error(err) }, OnAccept: func() {}, OnComplete: func(any, error) { close(heard) },
+		}, Steer{By: boss, Reason: "changed my mind"})
+		<-heard
+	}
+	out := s.run("sm restart", "{}")
+	if out.State != activities.Cancelled || out.Error != "cancelled by boss: changed my mind" {
+		t.Errorf("ended %q: %q", out.State, out.Error)
+	}
+	if got := s.site.started["node001"]; !slices.Equal(got, []string{"stop", "start"}) || !s.site.sms["node001"].running {
+		t.Errorf("node001 was told %v, running %v; a cancel must not leave the fabric with one manager fewer", got, s.site.sms["node001"].running)
+	}
+	for _, step := range s.view().Steps {
+		if step.Text == "stop the master" && step.State != activities.StepOK {
+			t.Errorf("the stop is shown as %s (%s), although it was done", step.State, step.Detail)
+		}
+	}
+}
+
+// A requester of whom only a local id is known could be the approver.
+func TestSMRestartOfAnUnlinkedRequester(t *testing.T) {
+	s := newStory(t)
+	s.site.unlinked = true
+	yes := s.vote(30*time.Second, activities.Decision{By: boss, Yes: true})
+	s.vote(31*time.Second, activities.Decision{By: boss, Reason: "link first"})
+	s.env.ExecuteWorkflow("sm restart", activities.Request{
+		Run: "4f2c09a1d3", Op: "sm restart", Input: activities.Data("{}"), Words: "sm restart",
+		By: activities.Person{ID: "local:1001@admin1"}, At: time.Now(), Same: "same",
+	})
+	wantRefused(t, "approver", yes, "link the local id under access.people")
+	if len(s.site.started) != 0 {
+		t.Errorf("services were ordered: %v", s.site.started)
+	}
+}
+
+// Two runs on different hosts must not stop master and standby at once.
+func TestSMRestartHoldsTheSubnet(t *testing.T) {
+	s := newStory(t)
+	s.vote(30*time.Second, activities.Decision{By: boss, Yes: true})
+	var held []string
+	s.env.SetOnChildWorkflowStartedListener(func(info *workflow.Info, _ workflow.Context, _ converter.EncodedValues) {
+		held = append(held, info.WorkflowExecution.ID)
+	})
+	s.run("sm restart", `{"hosts":"node002"}`)
+	subnet, host := slices.Index(held, "subnet/test"), slices.Index(held, "host/node002")
+	if subnet < 0 || host < subnet {
+		t.Errorf("held %q, want the subnet before the host", held)
+	}
+}
+
 func TestSMStatus(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -242,12 +338,12 @@ func TestSMStatus(t *testing.T) {
 		want  []string
 	}{
 		{"healthy", func(*fakeSite) {}, nil},
-		{"no_standby", func(f *fakeSite) { f.sms["node002"].running = false }, []string{"0 standby where 1 are planned"}},
+		{"no_standby", func(f *fakeSite) { f.sms["node002"].running = false }, []string{"no subnet manager answers on node002"}},
 		{"equal_priorities", func(f *fakeSite) { f.sms["node002"].priority = 14 }, []string{"equal priority 14"}},
 		{"stray", func(f *fakeSite) {
 			f.sms["node002"].running = false
 			f.lids["node003"], f.lids["node002"] = 2, 3
-		}, []string{"0 standby"}},
+		}, []string{"no subnet manager answers on node002"}},
 		{"none", func(f *fakeSite) { f.sms["node001"].running, f.sms["node002"].running = false, false }, []string{"no subnet manager answers as master"}},
 	}
 	for _, tt := range tests {

