@@ -61,7 +61,7 @@ func TestApproval(t *testing.T) {
 		t.Errorf("the request mentions nobody: %s", all(notice))
 	}
 	r := h.click(ben, ts, actionApprove)
-	if text := dump(r.Confirm); !strings.Contains(text, "sm1, sm2") || !strings.Contains(text, "no new paths") {
+	if text := dump(r.Confirm); !strings.Contains(text, "sm1, sm2") || !strings.Contains(text, "No new paths") || !strings.Contains(text, "asked for by operator-a.") {
 		t.Errorf("the confirmation does not repeat target and effect: %s", text)
 	}
 	h.until("the buttons to go", func(s slackemu.State) bool { return strings.Contains(all(tops(s, ops)[0]), "*Approved* by <@"+ben+">") })
@@ -142,7 +142,7 @@ func TestRefusedDecisionGivesTheButtonsBack(t *testing.T) {
 	ts := h.waiting(1)
 	h.runs.refuse = errors.New("the plan has changed since <that> message")
 	h.click(ben, ts, actionApprove)
-	h.told(ben, "the plan has changed since &lt;that&gt; message")
+	h.told(ben, "The plan has changed since &lt;that&gt; message")
 	h.until("the buttons", func(s slackemu.State) bool { return len(buttons(tops(s, ops)[0])) == 3 })
 }
 
@@ -231,10 +231,10 @@ func TestOnesOwnRunCanAlwaysBeStopped(t *testing.T) {
 	ts := h.waiting(1)
 	h.allow(func(activities.Person, activities.Place, op.Entry) error { return errors.New("no rule allows it") })
 	h.click(viewer, ts, actionCancel)
-	h.told(viewer, "no rule allows it")
+	h.told(viewer, "No rule allows it")
 	h.slash(viewer, "runs pause "+h.only())
 	h.click(anna, ts, actionCancel)
-	h.told(anna, "done &amp; dusted")
+	h.told(anna, "Done &amp; dusted")
 	h.slash(anna, "runs pause "+h.only())
 	h.eventually("both orders", func() bool {
 		h.runs.mu.Lock()

@@ -18,7 +18,7 @@ func TestAcknowledgementComesBeforeWork(t *testing.T) {
 	release := make(chan struct{})
 	h.allow(func(activities.Person, activities.Place, op.Entry) error { <-release; return nil })
 	r := h.slash(anna, "sm status")
-	if _, n := h.runs.only(); r.Reply == nil || n != 0 {
+	if _, n := h.runs.only(); r.Outcome != slackemu.Acked || n != 0 {
 		t.Error("work began before the acknowledgement")
 	}
 	close(release)
@@ -183,5 +183,5 @@ func TestABugDoesNotSilenceTheBot(t *testing.T) {
 	}
 	h.allow(func(activities.Person, activities.Place, op.Entry) error { return nil })
 	h.slash(anna, "freeze until Friday")
-	h.told(anna, "done &amp; dusted")
+	h.told(anna, "Done &amp; dusted")
 }

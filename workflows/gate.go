@@ -3,6 +3,7 @@ package workflows
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -99,6 +100,8 @@ func (r *Run) mayDecide(ctx workflow.Context, d activities.Decision) error {
 		return refused("NoIdentity", "nobody is named")
 	case d.Yes && (d.By.ID == r.Req.By.ID || slices.Contains(r.Site.Requester, d.By.ID)):
 		return refused("OwnRequest", "you asked for this run; somebody else has to approve it")
+	case d.Yes && !r.linked():
+		return refused("NotLinked", "it is not known who %s is in Slack, so nobody can be told apart from them; link the local id under access.people and ask for the run again", r.Req.By.ID)
 	case g == nil && r.view.State == activities.Waiting:
 		return r.decidedAlready()
 	case g == nil:
@@ -110,7 +113,7 @@ func (r *Run) mayDecide(ctx workflow.Context, d activities.Decision) error {
 	}
 	for _, old := range r.view.Decided {
 		if old.By.ID == d.By.ID && old.Gate == g.ID && old.Yes == d.Yes {
-			return refused("AlreadyDecided", "you have already approved this plan; %d more person(s) needed", g.Need-r.approvals())
+			return refused("AlreadyDecided", "you have already approved this plan; %s needed", count(g.Need-r.approvals(), "more approval"))
 		}
 	}
 	// The run has not yet seen a decision that came in at the same moment.
@@ -125,6 +128,12 @@ func (r *Run) mayDecide(ctx workflow.Context, d activities.Decision) error {
 
 func (r *Run) decidedAlready() error {
 	return refused("GateClosed", "run %s is decided already%s", r.Req.Run, r.lastDecision())
+}
+
+// linked reports whether the requester is known by a name in Slack: a local id
+// alone could be anybody's, the approver's too.
+func (r *Run) linked() bool {
+	return slices.ContainsFunc(append([]string{r.Req.By.ID}, r.Site.Requester...), func(id string) bool { return !strings.HasPrefix(id, "local:") })
 }
 
 func (r *Run) lastDecision() string {

@@ -223,6 +223,10 @@ func TestSMRestartEnds(t *testing.T) {
 		{"no_sm", "{}", func(s *story) { s.site.sms["node001"].running, s.site.sms["node002"].running = false, false }, activities.Failed, "no subnet manager answers", 0},
 		{"no_standby", "{}", func(s *story) { s.site.sms["node002"].running = false }, activities.Failed, "no healthy standby", 0},
 		{"no_standby_alone", `{"alone":true}`, func(s *story) { s.site.sms["node002"].running = false; approve(s) }, activities.Done, "", 1},
+		{"restart_alone_lies", `{"alone":true}`, func(s *story) {
+			s.site.sms["node002"].running, s.site.lies = false, map[string]int{"restart": 1}
+			approve(s)
+		}, activities.Failed, "/etc/init.d/opensmd restart on node001 ended with status 1", 2},
 		{"different_keys", "{}", func(s *story) {
 			s.site.conf["node002"] = "sm_priority 13\nsm_key 0x0000000000000007\n"
 		}, activities.Failed, "sm_key", 0},
@@ -293,6 +297,22 @@ func TestSMRestartCancelledWhileStopping(t *testing.T) {
 		if step.Text == "stop the master" && step.State != activities.StepOK {
 			t.Errorf("the stop is shown as %s (%s), although it was done", step.State, step.Detail)
 		}
+	}
+}
+
+// A requester of whom only a local id is known could be the approver.
+func TestSMRestartOfAnUnlinkedRequester(t *testing.T) {
+	s := newStory(t)
+	s.site.unlinked = true
+	yes := s.vote(30*time.Second, activities.Decision{By: boss, Yes: true})
+	s.vote(31*time.Second, activities.Decision{By: boss, Reason: "link first"})
+	s.env.ExecuteWorkflow("sm restart", activities.Request{
+		Run: "4f2c09a1d3", Op: "sm restart", Input: activities.Data("{}"), Words: "sm restart",
+		By: activities.Person{ID: "local:1001@admin1"}, At: time.Now(), Same: "same",
+	})
+	wantRefused(t, "approver", yes, "link the local id under access.people")
+	if len(s.site.started) != 0 {
+		t.Errorf("services were ordered: %v", s.site.started)
 	}
 }
 

@@ -66,7 +66,14 @@ func (c *Client) listed(ctx context.Context, e *workflowpb.WorkflowExecutionInfo
 		return v
 	}
 	var out activities.Outcome
-	if err := c.Temporal.GetWorkflow(ctx, v.Run, "").Get(ctx, &out); err != nil {
+	err := c.Temporal.GetWorkflow(ctx, v.Run, "").Get(ctx, &out)
+	switch {
+	case err == nil:
+	case e.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+		// It ended by itself; only how it ended cannot be read at this moment.
+		v.State, v.Error = activities.Ended, "how it ended cannot be read now: "+err.Error()
+		return v
+	default:
 		v.State, v.Error = activities.Failed, "the run was ended from outside: "+strings.ToLower(e.GetStatus().String())
 		return v
 	}

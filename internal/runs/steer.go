@@ -20,6 +20,7 @@ func (c *Client) Decide(ctx context.Context, run string, d activities.Decision) 
 	if err != nil {
 		return err
 	}
+	d.Reason = c.Redact(d.Reason)
 	if d.Hash == "" {
 		v, err := c.view(ctx, id)
 		if err != nil {
@@ -52,6 +53,7 @@ func (c *Client) Cancel(ctx context.Context, run string, s workflows.Steer) erro
 	if err := c.mustRun(ctx, id); err != nil {
 		return err
 	}
+	s.Reason = c.Redact(s.Reason)
 	quick, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()
 	err = c.update(quick, id, workflows.UpdateCancel, "cancel|"+s.By.ID, s)
@@ -100,6 +102,7 @@ func (c *Client) steer(ctx context.Context, run, name string, s workflows.Steer)
 	if err != nil {
 		return err
 	}
+	s.Reason = c.Redact(s.Reason)
 	return c.update(ctx, id, name, "", s)
 }
 
@@ -143,6 +146,7 @@ func (c *Client) Freeze(ctx context.Context, by activities.Person, reason string
 	} else if frozen {
 		return errFrozen
 	}
+	reason = c.Redact(reason)
 	if err := c.record(ctx, activities.AuditEntry{Op: "freeze", Event: "freeze", At: time.Now().UTC(), By: by, Reason: reason}); err != nil {
 		return err
 	}
@@ -174,5 +178,10 @@ func (c *Client) Unfreeze(ctx context.Context, by activities.Person) error {
 	if err := c.Temporal.CancelWorkflow(ctx, workflows.FreezeHold, ""); err != nil {
 		return errUnfrozen
 	}
+	// Until the hold has ended a second unfreeze would be told that it thawed
+	// the site. Without a worker nobody ends it; the order stands all the same.
+	soon, stop := context.WithTimeout(ctx, 5*time.Second)
+	defer stop()
+	_ = c.Temporal.GetWorkflow(soon, workflows.FreezeHold, "").Get(soon, nil)
 	return nil
 }

@@ -35,6 +35,6 @@ func TestClockTwoHoursOff(t *testing.T) {
 	s.whole("host inspect -hosts node003,"+standby, "done", "2 hosts")
 	r := s.ask("sm restart -hosts " + standby)
 	s.approve(r)
-	s.ends(r, "done", "1 subnet manager(s) restarted")
+	s.ends(r, "done", "1 subnet manager restarted")
 	s.started(before, 0, 1)
 }
