@@ -62,10 +62,13 @@ func (r *Run) listen(ctx workflow.Context) error {
 		r.audit(ctx, activities.AuditEntry{Event: "resumed", By: s.By, Reason: s.Reason})
 		return nil
 	}, workflow.UpdateHandlerOptions{Validator: func(ctx workflow.Context, s Steer) error {
+		if err := r.maySteer(ctx, s); err != nil {
+			return err
+		}
 		if r.paused == "" {
 			return refused("NotPaused", "run %s is not paused", r.Req.Run)
 		}
-		return r.maySteer(ctx, s)
+		return nil
 	}}); err != nil {
 		return err
 	}
