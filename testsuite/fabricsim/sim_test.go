@@ -1,0 +1,153 @@
+package fabricsim
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fabricbot/fabricbot/fabric"
+	"github.com/fabricbot/fabricbot/fabric/fabrictest"
+	"github.com/fabricbot/fabricbot/testsuite/fabricsim/shim"
+)
+
+// host is a simulated host for the real tools: a directory and the preloaded
+// library, without a file system of its own.
+type host struct {
+	t    testing.TB
+	dir  string
+	plug *Plug
+	lib  string
+}
+
+// needTools skips unless the packaged programs are there.
+func needTools(t testing.TB, tools ...string) {
+	t.Helper()
+	if m := shim.Missing(); m != "" {
+		t.Skipf("needs %s", m)
+	}
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			pkg := "infiniband-diags"
+			if tool == "opensm" || tool == "osmtest" {
+				pkg = "opensm"
+			}
+			t.Skipf("needs Debian package %s (%s)", pkg, tool)
+		}
+	}
+}
+
+func newTestFabric(t testing.TB, topology *fabric.Topology) *Fabric {
+	t.Helper()
+	f, err := New(topology)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Close)
+	return f
+}
+
+func plugHost(t testing.TB, f *Fabric, nodes ...string) *host {
+	t.Helper()
+	lib, err := shim.Build(context.Background(), filepath.Join(os.TempDir(), "fabricsim-shim"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "fsim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	var adapters []Adapter
+	for _, n := range nodes {
+		adapters = append(adapters, Adapter{Node: n})
+	}
+	p, err := f.Plug(dir, adapters...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &host{t: t, dir: dir, plug: p, lib: lib}
+}
+
+func (h *host) command(ctx context.Context, argv ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append(os.Environ(), "LD_PRELOAD="+h.lib, "FABRICSIM_DIR="+h.dir, "OSM_CACHE_DIR="+h.dir, "OSM_TMP_DIR="+h.dir)
+	cmd.Dir = h.dir
+	cmd.WaitDelay = time.Second
+	return cmd
+}
+
+// run runs a tool to its end and returns what it printed.
+func (h *host) run(argv ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancel()
+	out, err := h.command(ctx, argv...).CombinedOutput()
+	if err != nil {
+		return string(out), fmt.Errorf("%v: %w\n%s", argv, err, out)
+	}
+	return string(out), nil
+}
+
+// must runs a tool that has to succeed and print all the given texts.
+func (h *host) must(want []string, argv ...string) string {
+	h.t.Helper()
+	out, err := h.run(argv...)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, w := range want {
+		if !strings.Contains(out, w) {
+			h.t.Errorf("%v: no %q in\n%s", argv, w, out)
+		}
+	}
+	return out
+}
+
+// opensm starts a subnet manager that ends with the test.
+func (h *host) opensm(args ...string) *exec.Cmd {
+	h.t.Helper()
+	cmd := h.command(context.Background(), append([]string{"opensm", "-f", filepath.Join(h.dir, "opensm.log")}, args...)...)
+	cmd.Stdout, cmd.Stderr = &bytes.Buffer{}, nil
+	if err := cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	return cmd
+}
+
+func eventually(t testing.TB, within time.Duration, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(within); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within %v", what, within)
+		}
+	}
+}
+
+// allActive waits until every cabled port is Active.
+func allActive(t testing.TB, f *Fabric, within time.Duration) {
+	t.Helper()
+	eventually(t, within, "all ports active", func() bool {
+		for _, p := range f.Ports() {
+			if p.Cabled && p.State != "Active" {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func TestSubnetComesUp(t *testing.T) {
+	needTools(t, "opensm", "ibnetdiscover")
+	f := newTestFabric(t, fabrictest.FatTree(16))
+	h := plugHost(t, f, "node00001")
+	h.opensm()
+	allActive(t, f, 20*time.Second)
+	h.must([]string{`"node00016 HCA-1"`, "4xHDR"}, "ibnetdiscover")
+	h.must([]string{"SMINFO_MASTER"}, "sminfo")
+}
