@@ -50,21 +50,19 @@ func (a *agent) wants(m mad.MAD) bool {
 // is held.
 func (a *agent) send(u userMAD) {
 	f, port := a.device.plug.fabric, a.device.port
-	m := u.mad
+	m, length := u.mad, mad.Bytes
 	if !m.IsResponse() {
 		m.SetTID(uint64(a.upper)<<32 | m.TID()&0xffffffff)
 	}
-	switch {
-	case m.RMPPActive() && a.request.rmpp != 0:
+	if m.RMPPActive() && a.request.rmpp != 0 {
 		if m.RMPPType() > mad.RMPPData {
 			return // the kernel keeps the transfer's own datagrams to itself
 		}
-		m.SealRMPP()
-	case len(m) > mad.Bytes:
-		m = m[:mad.Bytes]
+		length = u.length
+		m.SealRMPP(length)
 	}
 	p := &packet{
-		mad: m, slid: port.info.LID | uint16(u.pathBits), dlid: u.lid, sl: u.sl,
+		mad: m, length: length, slid: port.info.LID | uint16(u.pathBits), dlid: u.lid, sl: u.sl,
 		srcQP: uint32(a.request.qpn), dstQP: u.qpn, qkey: u.qkey, pkeyIndex: u.pkeyIndex,
 	}
 	if u.timeoutMS == 0 || m.IsResponse() {
@@ -101,18 +99,17 @@ func (p *pending) expire() {
 		p.done()
 		u := p.user
 		u.status = uint32(syscall.ETIMEDOUT)
-		u.mad = p.packet.mad[:mad.HeaderBytes]
+		u.mad, u.length = p.packet.mad, mad.HeaderBytes
 		f.out = append(f.out, delivery{a.client, u.frame()})
 	})
 }
 
 // deliver hands a received packet to the program.
 func (a *agent) deliver(p *packet) {
-	m := p.mad
-	if len(m) > mad.Bytes && a.request.rmpp == 0 {
-		m = m[:mad.Bytes]
+	u := userMAD{id: a.id, qpn: p.srcQP, lid: p.slid, sl: p.sl, pkeyIndex: p.pkeyIndex, mad: p.mad, length: p.length}
+	if a.request.rmpp == 0 {
+		u.length = mad.Bytes // it sees the first segment
 	}
-	u := userMAD{id: a.id, qpn: p.srcQP, lid: p.slid, sl: p.sl, pkeyIndex: p.pkeyIndex, mad: m}
 	if lmc := a.device.port.info.LMC; lmc > 0 {
 		u.pathBits = uint8(p.dlid & (1<<lmc - 1))
 	}

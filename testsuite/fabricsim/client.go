@@ -151,6 +151,7 @@ func (c *client) receive() {
 			return
 		}
 		u := parseUser(head[frameHeader:])
+		u.length = length
 		u.mad = make([]byte, max(length, frameHead-frameHeader-umadHeader))
 		copy(u.mad, head[frameHeader+umadHeader:])
 		if length > frameHead-frameHeader-umadHeader {
@@ -160,10 +161,6 @@ func (c *client) receive() {
 		}
 		f.lock()
 		if u.id < maxAgents && c.agents[u.id] != nil {
-			// A datagram of many segments keeps the length the program gave.
-			if u.mad.RMPPActive() && length < len(u.mad) {
-				u.mad = u.mad[:length]
-			}
 			c.agents[u.id].send(u)
 		}
 		f.unlock()

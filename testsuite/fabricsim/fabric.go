@@ -107,6 +107,7 @@ type Node struct {
 	hung     bool // powered, links up, management agent deaf
 	dropRate float64
 	delay    time.Duration
+	burnt    []uint64 // its own GUIDs, while it shows another's
 	traps    map[uint64]*pendingTrap
 	nextTrap uint32
 }

@@ -64,7 +64,7 @@ func (f *Fabric) train(c *cable) {
 		p.info.WidthActive = uint8(width)
 		p.info.SpeedActive, p.info.SpeedExtActive, p.mlnx.SpeedActive = best.Legacy(), best.Extended(), best.Mlnx()
 		if best.Legacy() == 0 {
-			p.info.SpeedActive = 4 // the field keeps 10 Gb/s when another one says more
+			p.info.SpeedActive = qdr // the field keeps 10 Gb/s when another one says more
 		}
 		p.info.State, p.info.Phys = mad.PortInit, mad.PhysLinkUp
 		f.linkChanged(p)

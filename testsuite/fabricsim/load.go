@@ -22,6 +22,7 @@ const (
 	vlCap8          = 4 // VL0 to VL7
 	physSubnet      = 18
 	firstMulticast  = 0xc000 // IBTA 4.1.3
+	qdr             = 4      // IBTA 14.2.5.6, LinkSpeedActive: 10 Gb/s
 )
 
 // New builds the fabric a topology describes, every port powered and cabled
@@ -149,7 +150,7 @@ func (p *Port) reset() {
 	p.tables = nil
 	p.info = mad.PortInfo{
 		GIDPrefix: 0xfe80000000000000, LocalPort: p.num, State: mad.PortDown, Phys: mad.PhysPolling, LinkDownDefault: mad.PhysPolling,
-		MTUCap: mtu4096, NeighborMTU: 1, VLCap: vlCap8, OperationalVLs: vlCap8, VLArbHighCap: 8, VLArbLowCap: 8,
+		MTUCap: mtu4096, NeighborMTU: mtu4096, VLCap: vlCap8, OperationalVLs: vlCap8, VLArbHighCap: 8, VLArbLowCap: 8,
 		SubnetTimeout: physSubnet, RespTime: 16, LocalPhyErrors: 8, OverrunErrors: 8, MaxCreditHint: 0,
 		WidthSupported: old.WidthSupported, WidthEnabled: old.WidthSupported, WidthActive: 2,
 		SpeedSupported: old.SpeedSupported, SpeedEnabled: old.SpeedSupported, SpeedActive: 1,
@@ -162,7 +163,10 @@ func (p *Port) reset() {
 	}
 	if p.num == 0 {
 		p.info.State, p.info.Phys = mad.PortActive, mad.PhysLinkUp
-		p.info.NeighborMTU = mtu4096
+		// No wire: it runs at its best, or paths to the switch would be slow.
+		best := mad.SpeedSet(1) << p.enabledSpeeds().Best()
+		_, width := mad.WidthSet(p.info.WidthEnabled).Best()
+		p.info.WidthActive, p.info.SpeedActive, p.info.SpeedExtActive = uint8(width), qdr, best.Extended()
 	}
 	if p.external() && !p.node.isSwitch() {
 		p.info.GUIDCap = guidCap

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fabricbot/fabricbot/fabric"
+	"github.com/fabricbot/fabricbot/testsuite/fabricsim/mad"
 )
 
 // PortStatus is what a port's own registers say.
@@ -49,4 +50,20 @@ func (p *Port) status() PortStatus {
 	}
 	s.Width, s.Speed = p.rate()
 	return s
+}
+
+// NotActive counts the cabled ports that are not in state Active: zero when a
+// subnet manager has brought up everything.
+func (f *Fabric) NotActive() int {
+	f.lock()
+	defer f.unlock()
+	count := 0
+	for _, n := range f.nodes {
+		for _, p := range n.ports[1:] {
+			if p.cable != nil && !p.cable.pulled && p.info.State != mad.PortActive {
+				count++
+			}
+		}
+	}
+	return count
 }

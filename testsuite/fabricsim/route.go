@@ -9,7 +9,8 @@ import (
 // packet is a management datagram on the wire, with the address of the local
 // route header and the queue pairs of the datagram header.
 type packet struct {
-	mad        mad.MAD
+	mad        mad.MAD // at least one MAD's bytes
+	length     int     // what counts of them: less or more in RMPP messages
 	slid, dlid uint16
 	sl         uint8
 	pathBits   uint8
@@ -57,7 +58,6 @@ func (t *trip) cross(out *Port) *Port {
 	in.counters.add(mad.RcvData, wordsPerMAD*t.packets)
 	in.counters.add(mad.RcvPackets, t.packets)
 	in.counters.add(mad.UnicastRcvPackets, t.packets)
-	t.delay += in.node.delay
 	return in
 }
 
@@ -139,6 +139,7 @@ func (f *Fabric) directed(t *trip, from *Port, p *packet) *Port {
 		if in == nil || f.deaf(in.node) {
 			return nil
 		}
+		t.delay += in.node.delay
 		if !m.Returning() {
 			m.SetReturnPath(hop, in.num)
 		}

@@ -12,7 +12,7 @@ func (f *Fabric) send(from *Port, p *packet) {
 	if f.closed || from.node.off || len(p.mad) < mad.Bytes {
 		return
 	}
-	t := &trip{packets: uint64(p.mad.RMPPSegments()), vl15: p.mad.IsSMP()}
+	t := &trip{packets: uint64(p.mad.RMPPSegments(p.length)), vl15: p.mad.IsSMP()}
 	var at *Port
 	if p.mad.IsDirected() {
 		at = f.directed(t, from, p)
@@ -21,6 +21,9 @@ func (f *Fabric) send(from *Port, p *packet) {
 	}
 	if at == nil || f.deaf(at.node) {
 		return
+	}
+	if !p.mad.IsDirected() {
+		t.delay += at.node.delay
 	}
 	if t.delay == 0 {
 		f.arrive(at, p)
@@ -71,7 +74,7 @@ func (f *Fabric) reply(at *Port, p *packet) {
 	if p.mad.IsDirected() {
 		p.mad.SetReturning()
 	}
-	r := &packet{mad: p.mad, slid: p.dlid, dlid: p.slid, sl: p.sl, srcQP: p.dstQP, dstQP: p.srcQP, qkey: p.qkey, pkeyIndex: p.pkeyIndex}
+	r := &packet{mad: p.mad, length: mad.Bytes, slid: p.dlid, dlid: p.slid, sl: p.sl, srcQP: p.dstQP, dstQP: p.srcQP, qkey: p.qkey, pkeyIndex: p.pkeyIndex}
 	if p.slid == 0 && !p.mad.IsDirected() {
 		r.dlid = mad.LIDPermissive // from the port itself, before it had a LID
 	}

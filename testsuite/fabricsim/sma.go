@@ -80,7 +80,10 @@ func (f *Fabric) attribute(in *Port, m mad.MAD, set bool) uint16 {
 		return f.portInfo(in, m, set)
 	case mad.AttrMlnxExtPortInfo:
 		p := n.port(uint8(mod))
-		if p == nil || p.num == 0 {
+		if mod&0xff == 0 && !n.isSwitch() {
+			p = in
+		}
+		if p == nil {
 			return mad.StatusInvalidValue
 		}
 		if set {

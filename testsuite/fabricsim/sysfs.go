@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/fabricbot/fabricbot/fabric"
@@ -56,6 +58,7 @@ func (p *Plug) render() (map[string]string, uint64) {
 		t[base+"board_id"] = a.Board
 		for _, port := range n.ports[1:] {
 			port.render(t, fmt.Sprintf("%sports/%d/", base, port.num))
+			t[fmt.Sprintf("readings/%s/%d", a.Device, port.num)] = p.fabric.readings(port)
 			for _, kind := range []string{"umad", "issm"} {
 				dir := fmt.Sprintf("infiniband_mad/%s%d/", kind, umad)
 				t[dir+"ibdev"], t[dir+"port"] = a.Device, fmt.Sprint(port.num)
@@ -94,6 +97,16 @@ func (p *Port) render(t map[string]string, dir string) {
 	for c, name := range sysfsCounters {
 		t[dir+"counters/"+name] = fmt.Sprint(p.counters.extended[c])
 	}
+}
+
+// readings writes the stored readings of a port, one a line.
+func (f *Fabric) readings(p *Port) string {
+	var lines []string
+	for name, v := range f.values[p.String()] {
+		lines = append(lines, fmt.Sprintf("%s %g", name, v))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
 }
 
 // sysfsCounters are the kernel's names.

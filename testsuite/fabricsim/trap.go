@@ -39,7 +39,7 @@ func (f *Fabric) sendTrap(from *Port, n mad.Notice, tid uint64) {
 	m := mad.New(mad.ClassSubnLID, mad.MethodTrap, mad.AttrNotice, 0)
 	m.SetTID(tid)
 	n.Encode(m.SMPData())
-	f.send(from, &packet{mad: m, slid: from.info.LID, dlid: from.info.MasterSMLID})
+	f.send(from, &packet{mad: m, length: mad.Bytes, slid: from.info.LID, dlid: from.info.MasterSMLID})
 }
 
 func (f *Fabric) repeatTrap(from *Port, n mad.Notice, tid uint64) {

@@ -84,6 +84,7 @@ type userMAD struct {
 	pathBits  uint8
 	pkeyIndex uint16
 	mad       mad.MAD
+	length    int // bytes of the message, in mad or of it
 }
 
 // parseUser reads the header; the MAD is separate.
@@ -99,19 +100,19 @@ func parseUser(h []byte) userMAD {
 // frame writes the datagram as a program will read it.
 func (u *userMAD) frame() []byte {
 	n, be := binary.NativeEndian, binary.BigEndian
-	b := make([]byte, frameHeader+umadHeader+max(mad.Bytes, len(u.mad)))
-	n.PutUint32(b, uint32(len(u.mad)))
+	b := make([]byte, frameHeader+umadHeader+max(mad.Bytes, u.length))
+	n.PutUint32(b, uint32(u.length))
 	h := b[frameHeader:]
 	n.PutUint32(h[uID:], u.id)
 	n.PutUint32(h[uStatus:], u.status)
 	n.PutUint32(h[uTimeout:], u.timeoutMS)
 	n.PutUint32(h[uRetries:], u.retries)
-	n.PutUint32(h[uLength:], uint32(umadHeader+len(u.mad)))
+	n.PutUint32(h[uLength:], uint32(umadHeader+u.length))
 	be.PutUint32(h[uQPN:], u.qpn)
 	be.PutUint32(h[uQKey:], u.qkey)
 	be.PutUint16(h[uLID:], u.lid)
 	h[uSL], h[uPathBits] = u.sl, u.pathBits
 	n.PutUint16(h[uPKeyIndex:], u.pkeyIndex)
-	copy(h[umadHeader:], u.mad)
+	copy(h[umadHeader:], u.mad[:u.length])
 	return b
 }

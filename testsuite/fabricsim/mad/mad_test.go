@@ -147,10 +147,10 @@ func TestSpeedsAndWidths(t *testing.T) {
 func TestRMPPMessage(t *testing.T) {
 	m := append(New(ClassSubnAdm, 0x92, AttrNodeInfo, 0), make([]byte, 744)...)
 	m[rmppFlags] = RMPPFlagActive
-	if n := m.RMPPSegments(); n != 5 { // 1000-56 bytes of data, 200 a segment
+	if n := m.RMPPSegments(len(m)); n != 5 { // 1000-56 bytes of data, 200 a segment
 		t.Fatalf("%d segments, want 5", n)
 	}
-	m.SealRMPP()
+	m.SealRMPP(len(m))
 	if got, want := get32(m[rmppLength:]), uint32(944+5*20); got != want {
 		t.Errorf("payload length %d, want %d: the data and a class header per segment", got, want)
 	}

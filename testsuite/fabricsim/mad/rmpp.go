@@ -44,23 +44,24 @@ func rmppDataOffset(class uint8) int {
 	return 40 // vendor range 2: RMPP header, reserved byte, OUI (IBTA 16.5)
 }
 
-// RMPPSegments is the number of packets in which the whole message travels.
-func (m MAD) RMPPSegments() int {
+// RMPPSegments is the number of packets in which a message of length bytes
+// travels whose beginning is m.
+func (m MAD) RMPPSegments(length int) int {
 	if !m.RMPPActive() {
 		return 1
 	}
 	at := rmppDataOffset(m.Class())
 	per := Bytes - at
-	return max(1, (len(m)-at+per-1)/per)
+	return max(1, (length-at+per-1)/per)
 }
 
-// SealRMPP fills the header of a message that has been put together from its
-// segments the way the receiver sees it: the first segment's, with the
-// length of everything.
-func (m MAD) SealRMPP() {
-	segments := m.RMPPSegments()
+// SealRMPP fills the header of a message of length bytes that has been put
+// together from its segments the way the receiver sees it: the first
+// segment's, with the length of everything.
+func (m MAD) SealRMPP(length int) {
+	segments := m.RMPPSegments(length)
 	at := rmppDataOffset(m.Class())
-	pad := segments*(Bytes-at) - (len(m) - at)
+	pad := segments*(Bytes-at) - (length - at)
 	flags := RMPPFlagActive | RMPPFlagFirst
 	if segments == 1 {
 		flags |= RMPPFlagLast
