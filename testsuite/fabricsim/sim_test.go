@@ -21,6 +21,7 @@ type host struct {
 	dir  string
 	plug *Plug
 	lib  string
+	sm   *exec.Cmd // its subnet manager, if it has one
 }
 
 // needTools skips unless the packaged programs are there.
@@ -120,6 +121,7 @@ func (h *host) opensm(conf ...string) *exec.Cmd {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	h.sm = cmd
 	return cmd
 }
 

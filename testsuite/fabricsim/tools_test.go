@@ -3,6 +3,7 @@ package fabricsim
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +17,8 @@ import (
 	"github.com/fabricbot/fabricbot/fabric/fabrictest"
 	"github.com/fabricbot/fabricbot/fabric/parse"
 )
+
+var long = flag.Bool("long", false, "also run what takes minutes")
 
 // TestSubnetComesUp lets the three usual routing engines bring up small and
 // middle fabrics, and then follows every pair of hosts through the forwarding
@@ -211,7 +214,10 @@ func TestOSMTest(t *testing.T) {
 	_, _, other := small(t)
 	inventory := filepath.Join(other.dir, "osmtest.dat")
 	other.must([]string{`"Create Inventory" PASS`}, "osmtest", "-f", "c", "-i", inventory)
-	other.must([]string{`"All Validations" PASS`}, "osmtest", "-f", "a", "-i", inventory)
+	if *long { // half a minute, most of it time-outs that have to happen
+		other.must([]string{`"Validate Inventory" PASS`}, "osmtest", "-f", "v", "-i", inventory)
+		other.must([]string{`"All Validations" PASS`}, "osmtest", "-f", "a", "-i", inventory)
+	}
 }
 
 func TestIBDiagnet(t *testing.T) {
@@ -267,5 +273,6 @@ func TestPortState(t *testing.T) {
 	if s := status(); s.Width != 1 {
 		t.Errorf("after width 1 the link is %v wide", s.Width)
 	}
-	other.must([]string{"Rate: 25"}, "ibstat")
+	// Meanwhile opensm has enabled all supported speeds again.
+	other.must([]string{"Rate: 50"}, "ibstat")
 }
