@@ -31,18 +31,24 @@ func (h *Hosts) Admit(ctx context.Context, req Request) (Admission, error) {
 		return Admission{}, temporal.NewNonRetryableApplicationError("the request cannot be recorded in the audit log, so it is refused: "+err.Error(), "Refused", err)
 	}
 	a := Admission{Cluster: h.Rules.Cluster(), Policy: h.Rules.Policy(req.Op), ApprovalWindow: h.Rules.ApprovalWindow(),
-		Requester: h.Rules.Aliases(req.By.ID), MaxHosts: h.Rules.MaxHosts(), Frozen: h.Rules.Frozen(h.clock().Now())}
+		Requester: h.Rules.Aliases(req.By.ID), MaxHosts: h.Rules.MaxHosts()}
+	var err error
+	a.Frozen, err = h.Frozen(ctx)
+	return a, err
+}
+
+// Frozen says who froze the site and why, a person before the calendar; empty
+// when changes are allowed. Only looks.
+func (h *Hosts) Frozen(ctx context.Context) (string, error) {
 	frozen, err := h.Engine.Holder(ctx, "freeze")
-	if err != nil {
-		return Admission{}, err
+	if err != nil || frozen.By.ID == "" {
+		return h.Rules.Frozen(h.clock().Now()), err
 	}
-	if frozen.By.ID != "" {
-		a.Frozen = displayName(frozen.By) + " froze it"
-		if frozen.Why != "" {
-			a.Frozen += " (" + frozen.Why + ")"
-		}
+	why := displayName(frozen.By) + " froze it"
+	if frozen.Why != "" {
+		why += " (" + frozen.Why + ")"
 	}
-	return a, nil
+	return why, nil
 }
 
 // Audit appends one entry. Idempotent by run, event and number.

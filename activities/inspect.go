@@ -137,15 +137,30 @@ func (h *Hosts) portFacts(ctx context.Context, f *HostFacts, res hostexec.Result
 		f.find(Fail, "driver install", "no RDMA device: driver not loaded, or no card")
 		return
 	}
+	var down []string
+	active := false
 	for _, ca := range rep.CAs {
 		psid := h.firstLine(ctx, f.Host, "cat", "/sys/class/infiniband/"+ca.Name+"/board_id")
 		for _, p := range ca.Ports {
 			f.Ports = append(f.Ports, PortFact{Device: ca.Name, CAType: ca.CAType, Firmware: ca.Firmware, PSID: psid, Port: p.Port,
 				State: p.State, Physical: p.PhysState, Rate: p.Rate, LID: p.BaseLID, PortGUID: p.PortGUID, LinkLayer: p.LinkLayer})
-			if p.Physical() == fabric.PhysLinkUp && p.Logical() != fabric.PortActive {
+			switch {
+			case p.Logical() == fabric.PortActive:
+				active = true
+			case p.Physical() == fabric.PhysLinkUp:
 				f.find(Fail, "sm status", "%s/%d is up but %s: no subnet manager configures it", ca.Name, p.Port, p.State)
+			default:
+				down = append(down, fmt.Sprintf("%s/%d is %s (%s)", ca.Name, p.Port, p.State, p.PhysState))
 			}
 		}
+	}
+	// A second port without a cable is ordinary; a host without any port that
+	// works is not.
+	switch {
+	case len(down) > 0 && !active:
+		f.find(Warn, "check the cable and the port at its other end", "no port works: %s", strings.Join(down, ", "))
+	case len(down) > 0:
+		f.find(Info, "", "%s", strings.Join(down, ", "))
 	}
 }
 

@@ -129,32 +129,29 @@ func (h *Hosts) SurveySMs(ctx context.Context, from Vantage) (SMSurvey, error) {
 	return s, nil
 }
 
-// watchGrowth reads the activity counts of masters until each has grown or the
-// limit is over. Standbys count only when they are asked, so they are not
-// judged by it.
+// watchGrowth reads the activity counts again until those of all masters have
+// grown or the limit is over. What a standby counts says little, so nobody waits
+// for it, but it is read along.
 func (h *Hosts) watchGrowth(ctx context.Context, s *SMSurvey) {
-	until := h.clock().Now().Add(growthLimit)
-	for h.clock().Now().Before(until) {
-		waiting := false
-		for i := range s.SMs {
-			waiting = waiting || s.SMs[i].State == fabric.SMMaster && !s.SMs[i].Growing
-		}
-		if !waiting {
-			return
-		}
+	for until := h.clock().Now().Add(growthLimit); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-h.clock().After(growthPause):
 		}
+		waiting := false
 		for i := range s.SMs {
 			m := &s.SMs[i]
-			if m.State != fabric.SMMaster || m.Growing {
+			if m.Growing {
 				continue
 			}
 			if again, err := h.askSM(ctx, s.From, m.LID); err == nil && again != nil && again.ActivityCount != m.Activity {
 				m.Activity, m.Growing = again.ActivityCount, true
 			}
+			waiting = waiting || m.State == fabric.SMMaster && !m.Growing
+		}
+		if !waiting || !h.clock().Now().Before(until) {
+			return
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (h *Hosts) Sweep(ctx context.Context, from Vantage) (FabricState, error) {
 	if s.Discover, _, err = h.Archive.PutBlob(ctx, bytes.NewReader(text)); err != nil {
 		return s, err
 	}
-	res, err := h.look(ctx, from.Host, sweepWithin, from.tool("iblinkinfo", "-l")...)
+	res, err := h.lookWide(ctx, from.Host, from.tool("iblinkinfo", "-l")...)
 	if err != nil {
 		return s, err
 	}
@@ -70,7 +70,7 @@ func (h *Hosts) Sweep(ctx context.Context, from Vantage) (FabricState, error) {
 
 // discover runs ibnetdiscover and believes only what parses to a fabric.
 func (h *Hosts) discover(ctx context.Context, from Vantage) (*fabric.Topology, []byte, string, error) {
-	res, err := h.look(ctx, from.Host, sweepWithin, from.tool("ibnetdiscover")...)
+	res, err := h.lookWide(ctx, from.Host, from.tool("ibnetdiscover")...)
 	if err != nil {
 		return nil, nil, "", err
 	}

@@ -57,6 +57,8 @@ const (
 // that is at least physically up will do. Only looks.
 func (h *Hosts) FindVantage(ctx context.Context, in VantageInput) (Vantage, error) {
 	defer beat(ctx)()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	candidates, err := h.candidates(in)
 	if err != nil {
 		return Vantage{}, err
@@ -64,21 +66,19 @@ func (h *Hosts) FindVantage(ctx context.Context, in VantageInput) (Vantage, erro
 	var second *Vantage
 	var reasons []string
 	for tried := range slices.Chunk(candidates, vantageWidth) {
-		type answer struct {
-			v   *Vantage
-			why string
-		}
-		for i, a := range onEach(ctx, tried, vantageWidth, func(ctx context.Context, host string) answer {
-			v, why := h.portOf(ctx, host)
-			return answer{v, why}
-		}) {
-			switch {
-			case a.v == nil:
-				reasons = append(reasons, tried[i]+": "+a.why)
-			case a.v.State == fabric.PortActive:
-				return *a.v, nil
-			case second == nil:
-				second = a.v
+		for i, answer := range h.askPorts(ctx, tried) {
+			select {
+			case a := <-answer:
+				switch {
+				case a.v == nil:
+					reasons = append(reasons, tried[i]+": "+a.why)
+				case a.v.State == fabric.PortActive:
+					return *a.v, nil
+				case second == nil:
+					second = a.v
+				}
+			case <-ctx.Done():
+				return Vantage{}, ctx.Err()
 			}
 		}
 	}
@@ -89,6 +89,26 @@ func (h *Hosts) FindVantage(ctx context.Context, in VantageInput) (Vantage, erro
 		reasons = append(reasons[:4], fmt.Sprintf("and %d more", len(reasons)-4))
 	}
 	return Vantage{}, final("no host has an InfiniBand port that is up; asked %d: %s", len(candidates), strings.Join(reasons, "; "))
+}
+
+type portAnswer struct {
+	v   *Vantage
+	why string
+}
+
+// askPorts asks all hosts at once. Answers are taken in the order of the
+// hosts, and a dead host is waited for only when those before it will not do;
+// the questions that are still open then end with ctx.
+func (h *Hosts) askPorts(ctx context.Context, hosts []string) []chan portAnswer {
+	answers := make([]chan portAnswer, len(hosts))
+	for i, host := range hosts {
+		answers[i] = make(chan portAnswer, 1)
+		go func() {
+			v, why := h.portOf(ctx, host)
+			answers[i] <- portAnswer{v, why}
+		}()
+	}
+	return answers
 }
 
 func (h *Hosts) candidates(in VantageInput) ([]string, error) {

@@ -105,6 +105,9 @@ type Gate struct {
 	Policy  Policy    `json:"policy"`
 }
 
+// TeamGroup is the group that every user of the site's own team is in.
+const TeamGroup = "team"
+
 // Policy is who may approve, from the site's configuration.
 type Policy struct {
 	// Users are person ids; Groups are group ids whose members may approve.

@@ -53,6 +53,9 @@ func (b *Bot) groupOf(ctx context.Context, groups []string, by activities.Person
 	}
 	var unread error
 	for _, g := range groups {
+		if g == activities.TeamGroup {
+			return g, nil
+		}
 		members, err := b.Members(ctx, g)
 		if err != nil {
 			unread = err

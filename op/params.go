@@ -115,7 +115,14 @@ func (p *Params) Choice(v *string, name, def string, choices []string, doc strin
 
 // Var binds a type that reads itself, such as a host expression.
 func (p *Params) Var(v encoding.TextUnmarshaler, name string, kind Kind, doc, example string) {
-	p.add(Param{Name: name, Kind: kind, Doc: doc, Example: example}, func(s string) error { return v.UnmarshalText([]byte(s)) })
+	p.add(Param{Name: name, Kind: kind, Doc: doc, Example: example}, func(s string) error {
+		// Nothing in quotes is often a variable that was not set; it must not
+		// mean what leaving the parameter out means.
+		if strings.TrimSpace(s) == "" {
+			return errors.New("is given but empty")
+		}
+		return v.UnmarshalText([]byte(s))
+	})
 }
 
 // Require marks parameters that must be given.

@@ -82,6 +82,9 @@ func (d Dialect) mention(id, name any) markup {
 // group names a Slack user group by id.
 func (d Dialect) group(id any) markup {
 	s := fmt.Sprint(id)
+	if s == "team" {
+		return "anybody else in the team"
+	}
 	if d == Slack && slackGroup.MatchString(s) {
 		return markup("<!subteam^" + s + ">")
 	}

@@ -1,12 +1,8 @@
 package workflows
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -32,6 +28,8 @@ type fakeSite struct {
 	started map[string][]string
 	audit   []activities.AuditEntry
 	blobs   map[string][]byte
+	// stored are the commits of the archive, oldest first.
+	stored  []activities.Snapshot
 	held    map[string]activities.Holder
 	views   []activities.View
 	notices []string
@@ -40,6 +38,10 @@ type fakeSite struct {
 	conf map[string]string
 	// brokenStart hosts exit right after a start.
 	brokenStart map[string]bool
+	// dead hosts do not answer.
+	dead map[string]bool
+	// cut hosts have no cable.
+	cut map[string]bool
 	// afterPlan runs once after the first plan, to change the world.
 	onSMInfo func()
 }
@@ -64,7 +66,7 @@ func newFakeSite() *fakeSite {
 }
 
 func (f *fakeSite) hosts() *activities.Hosts {
-	return &activities.Hosts{Look: f, Change: f, Site: f, Archive: f, Engine: f, Log: f, Rules: f, Clock: &hurry{now: time.Now()}}
+	return &activities.Hosts{Look: f, Change: f, Site: f, Archive: f, Engine: f, Log: f, Rules: f, Artist: f, Clock: &hurry{now: time.Now()}}
 }
 
 // master is the election: higher priority, then lower GUID.
@@ -94,6 +96,9 @@ func (f *fakeSite) hostOf(lid string) string {
 func (f *fakeSite) Look(_ context.Context, host string, cmd hostexec.Command) (hostexec.Result, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.dead[host] {
+		return hostexec.Result{}, &hostexec.Error{Host: host, Act: cmd.Argv[0], Step: "connect", Outcome: hostexec.Unreachable, Detail: "connection refused"}
+	}
 	if class, err := hostexec.Classify(cmd.Argv); err != nil || class != hostexec.Look {
 		return hostexec.Result{}, &hostexec.Error{Host: host, Act: hostexec.Display(cmd.Argv), Outcome: hostexec.Refused, Detail: fmt.Sprintf("class %v: %v", class, err)}
 	}
@@ -167,9 +172,15 @@ func (f *fakeSite) answer(host string, argv []string) (string, int) {
 func (f *fakeSite) discovery() string {
 	out := "vendid=0x2c9\ndevid=0xd2f2\nsysimgguid=0x200000\nswitchguid=0x200000(200000)\nSwitch\t64 \"S-0000000000200000\"\t\t# \"leaf01\" enhanced port 0 lid 10 lmc 0\n"
 	for i, h := range []string{"node001", "node002", "node003"} {
+		if f.cut[h] {
+			continue
+		}
 		out += fmt.Sprintf("[%d]\t\"H-00000000000000%02x\"[1](%02x) \t\t# \"%s mlx5_0\" lid %d 4xNDR\n", i+1, i+1, i+1, h, f.lids[h])
 	}
 	for i, h := range []string{"node001", "node002", "node003"} {
+		if f.cut[h] {
+			continue
+		}
 		out += fmt.Sprintf("\nvendid=0x2c9\ndevid=0x1021\nsysimgguid=0x%02x\ncaguid=0x%02x\nCa\t1 \"H-00000000000000%02x\"\t\t# \"%s mlx5_0\"\n[1](%02x) \t\"S-0000000000200000\"[%d]\t\t# lid %d lmc 0 \"leaf01\" lid 10 4xNDR\n", i+1, i+1, i+1, h, i+1, i+1, f.lids[h])
 	}
 	return out
@@ -245,42 +256,6 @@ func (f *fakeSite) Info(host string) (activities.HostInfo, bool) {
 		info.Role = activities.RoleSM
 	}
 	return info, true
-}
-
-func (f *fakeSite) Check() error { return nil }
-
-func (f *fakeSite) Commit(context.Context, activities.Snapshot) (activities.Stored, error) {
-	return activities.Stored{ID: "c1"}, nil
-}
-
-func (f *fakeSite) Last(context.Context, string, string) (string, time.Time, bool, error) {
-	return "", time.Time{}, false, nil
-}
-
-func (f *fakeSite) Find(context.Context, string, string) (string, time.Time, error) {
-	return "", time.Time{}, fs.ErrNotExist
-}
-
-func (f *fakeSite) Read(context.Context, string, string) ([]byte, error) { return nil, fs.ErrNotExist }
-
-func (f *fakeSite) PutBlob(_ context.Context, r io.Reader) (string, int64, error) {
-	b, err := io.ReadAll(r)
-	sum := sha256.Sum256(b)
-	id := hex.EncodeToString(sum[:])
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.blobs[id] = b
-	return id, int64(len(b)), err
-}
-
-func (f *fakeSite) Blob(_ context.Context, id string) (io.ReadCloser, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	b, ok := f.blobs[id]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return io.NopCloser(bytes.NewReader(b)), nil
 }
 
 func (f *fakeSite) Holder(_ context.Context, id string) (activities.Holder, error) {

@@ -104,14 +104,34 @@ func (r *Run) admit(ctx workflow.Context, def definition) error {
 		return err
 	}
 	r.view.Cluster = r.Site.Cluster
-	if def.Class.NeedsPlan() && r.Site.Frozen != "" {
-		return refuse("the site is frozen: %s; nothing is changed until somebody runs unfreeze", r.Site.Frozen)
+	if err := unfrozen(r.Site.Frozen); def.Class.NeedsPlan() && err != nil {
+		return err
 	}
 	if def.Class.NeedsPlan() && len(r.Site.Policy.Users)+len(r.Site.Policy.Groups) == 0 {
 		return refuse("the configuration names nobody who may approve %s (access.approvers), so it cannot be run", r.Req.Op)
 	}
 	r.touch(ctx)
 	return nil
+}
+
+// unfrozen refuses what would change a frozen site.
+func unfrozen(frozen string) error {
+	if frozen == "" {
+		return nil
+	}
+	return refuse("the site is frozen: %s; nothing is changed until somebody runs unfreeze", frozen)
+}
+
+// stillUnfrozen asks again: a run may have waited for hours. Runs that passed
+// this point before it was asked here go on without.
+func (r *Run) stillUnfrozen(ctx workflow.Context) error {
+	if workflow.GetVersion(ctx, "frozen-asked-before-acting", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
+		return nil
+	}
+	if err := workflow.ExecuteActivity(lookOptions(ctx, 30*time.Second), hosts.Frozen).Get(ctx, &r.Site.Frozen); err != nil {
+		return err
+	}
+	return unfrozen(r.Site.Frozen)
 }
 
 // gated plans, asks, takes the leases and plans again under them. What it
@@ -160,6 +180,9 @@ func (r *Run) gated(ctx workflow.Context, def definition, plan func() (activitie
 	if again.Hash != p.Hash {
 		r.audit(ctx, activities.AuditEntry{Event: "plan changed", Hash: again.Hash})
 		return releaseHosts, refuse("the site changed between the approval and the start (plan %.8s became %.8s), so nothing was done; ask again", p.Hash, again.Hash)
+	}
+	if err := r.stillUnfrozen(ctx); err != nil {
+		return releaseHosts, err
 	}
 	r.Plan = again
 	return releaseHosts, nil

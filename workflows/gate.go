@@ -177,6 +177,10 @@ func (r *Run) openGate(ctx workflow.Context, plan activities.Plan, need int, wai
 	}
 	open := r.view.Gate
 	r.view.Gate = nil
+	// Nothing follows from a decision before it is in the audit log.
+	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
+		return err
+	}
 	switch {
 	case r.gate.denied != nil:
 		r.setState(ctx, activities.Denied, "")

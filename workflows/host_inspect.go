@@ -76,6 +76,9 @@ func hostInspect(ctx workflow.Context, r *Run, in HostInspectInput) (HostInspect
 	}
 	r.Attach(ctx, files...)
 	out.Summary = fmt.Sprintf("%d hosts: %d cards, %d ports, %d Active", out.Good, out.Cards, out.Ports, out.Active)
+	if out.Good == 0 && len(out.Silent) > 0 {
+		return out, refuse("none of %d hosts answered: %s: %s", out.Hosts, out.Silent[0].Host, out.Silent[0].Text)
+	}
 	if silent := out.Hosts - out.Good; silent > 0 {
 		return out, &PartlyError{fmt.Sprintf("%d of %d hosts did not answer", silent, out.Hosts)}
 	}

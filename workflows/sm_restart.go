@@ -135,7 +135,7 @@ func planSMRestart(ctx workflow.Context, r *Run, in SMRestartInput) (activities.
 	for _, pair := range inRestartOrder(pairs, wanted) {
 		p.Changes = append(p.Changes, activities.PlanLine{
 			Host: pair.Service.Host, Device: pair.Seen.GUID.String(), What: "restart " + pair.Service.Unit,
-			From: fmt.Sprintf("%s, priority %d", pair.Seen.State, pair.Seen.Priority), To: "the same, restarted",
+			Note: fmt.Sprintf("%s, priority %d", pair.Seen.State, pair.Seen.Priority),
 		})
 		p.Facts["configuration of "+pair.Service.Host] = pair.Service.Conf + " sha256 " + pair.Service.ConfSum
 		p.Facts["partitions of "+pair.Service.Host] = "sha256 " + pair.Service.PartitionsSum

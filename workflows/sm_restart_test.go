@@ -23,10 +23,13 @@ type story struct {
 	env  *testsuite.TestWorkflowEnvironment
 }
 
-func newStory(t *testing.T) *story {
+func newStory(t *testing.T) *story { return newStoryAt(t, newFakeSite()) }
+
+// newStoryAt goes on at a site where something has happened.
+func newStoryAt(t *testing.T, site *fakeSite) *story {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
-	s := &story{t: t, site: newFakeSite(), env: suite.NewTestWorkflowEnvironment()}
+	s := &story{t: t, site: site, env: suite.NewTestWorkflowEnvironment()}
 	s.env.SetTestTimeout(time.Minute)
 	Register(s.env)
 	s.env.RegisterActivity(s.site.hosts())
@@ -43,8 +46,13 @@ func (quiet) Error(string, ...any) {}
 
 func (s *story) run(operation, input string) activities.Outcome {
 	s.t.Helper()
+	return s.runAs("4f2c09a1d3", operation, input)
+}
+
+func (s *story) runAs(run, operation, input string) activities.Outcome {
+	s.t.Helper()
 	s.env.ExecuteWorkflow(operation, activities.Request{
-		Run: "4f2c09a1d3", Op: operation, Input: activities.Data(input), Words: operation, By: asker,
+		Run: run, Op: operation, Input: activities.Data(input), Words: operation, By: asker,
 		Place: activities.Place{Team: "T1", Channel: "C1"}, At: time.Now(), Same: "same",
 	})
 	if !s.env.IsWorkflowCompleted() {
@@ -172,6 +180,12 @@ func TestSMRestartEnds(t *testing.T) {
 		}, activities.Done, "", 1},
 		{"frozen", "{}", func(s *story) {
 			s.site.held["freeze"] = activities.Holder{Op: "freeze", By: boss, Why: "deadline"}
+		}, activities.Failed, "frozen: boss froze it (deadline)", 0},
+		{"frozen_while_waiting", "{}", func(s *story) {
+			approve(s)
+			s.env.RegisterDelayedCallback(func() {
+				s.site.held["freeze"] = activities.Holder{Op: "freeze", By: boss, Why: "deadline"}
+			}, 29*time.Second)
 		}, activities.Failed, "frozen: boss froze it (deadline)", 0},
 		{"nobody_may_approve", "{}", func(s *story) { s.site.policy = activities.Policy{} }, activities.Failed, "names nobody who may approve", 0},
 		{"own_terminal", "{}", func(s *story) {

@@ -74,7 +74,24 @@ func (r *Run) lastWord(ctx workflow.Context) error {
 			return err
 		}
 	}
+	if n, ok := r.closing(); ok {
+		return workflow.ExecuteActivity(chatOptions(ctx, time.Hour, 0), chat.Reply, r.view, n).Get(ctx, nil)
+	}
 	return nil
+}
+
+// noticeAfter is how long a run lasts before its end is told in a new message:
+// an edited one notifies nobody, and whoever waited a minute looks elsewhere.
+const noticeAfter = time.Minute
+
+// closing is the notice with which a run ends: always after a failure, else
+// only where people no longer watch.
+func (r *Run) closing() (activities.Notice, bool) {
+	switch r.view.State {
+	case activities.Failed, activities.Partly, activities.Expired:
+		return activities.Notice{Key: "end", Kind: "failed"}, true
+	}
+	return activities.Notice{Key: "end", Kind: "summary"}, r.view.Ended.Sub(r.view.Started) > noticeAfter
 }
 
 // notify posts a notice into the thread from beside the run.
@@ -99,6 +116,8 @@ func chatOptions(ctx workflow.Context, within time.Duration, tries int32) workfl
 		ScheduleToCloseTimeout: within,
 		StartToCloseTimeout:    2 * time.Minute,
 		HeartbeatTimeout:       15 * time.Second,
-		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1.5, MaximumInterval: 20 * time.Second, MaximumAttempts: tries},
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1.5, MaximumInterval: 20 * time.Second, MaximumAttempts: tries,
+			// A channel that is gone or closed to the bot will not come back by trying.
+			NonRetryableErrorTypes: []string{"UndeliverableError"}},
 	})
 }

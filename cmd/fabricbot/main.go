@@ -27,6 +27,7 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("fabricbot", flag.ExitOnError)
 	config := flags.String("config", "", "configuration file; default FABRICBOT_CONFIG")
+	health := flags.String("health", "", "loopback address that answers /healthz, such as 127.0.0.1:8081")
 	verbose := flags.Bool("v", false, "log more")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -49,7 +50,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	s.Log.Info("fabricbot serves " + s.Config.Cluster.Name)
-	return errors.Join(ignoreEnd(ctx, side.Run(ctx)), side.Stop())
+	return errors.Join(ignoreEnd(ctx, chatside.Attend(ctx, side, *health)), side.Stop())
 }
 
 // ignoreEnd drops the error that an ordered end brings.

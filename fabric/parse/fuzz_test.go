@@ -65,3 +65,13 @@ func FuzzRDMALinks(f *testing.F)             { fuzz(f, "rdma link") }
 func FuzzRDMAResources(f *testing.F)         { fuzz(f, "rdma res") }
 func FuzzShowGIDs(f *testing.F)              { fuzz(f, "show_gids") }
 func FuzzDmesg(f *testing.F)                 { fuzz(f, "dmesg") }
+func FuzzFlint(f *testing.F)                 { fuzz(f, "flint") }
+func FuzzPerftest(f *testing.F)              { fuzz(f, "perftest") }
+func FuzzMLXConfig(f *testing.F)             { fuzz(f, "mlxconfig") }
+func FuzzMLXFWManager(f *testing.F)          { fuzz(f, "mlxfwmanager") }
+func FuzzMLXFWReset(f *testing.F)            { fuzz(f, "mlxfwreset") }
+func FuzzMLXLink(f *testing.F)               { fuzz(f, "mlxlink") }
+func FuzzMST(f *testing.F)                   { fuzz(f, "mst") }
+func FuzzMLXCables(f *testing.F)             { fuzz(f, "mlxcables") }
+func FuzzMGetTemp(f *testing.F)              { fuzz(f, "mget_temp") }
+func FuzzOFEDInstall(f *testing.F)           { fuzz(f, "mlnxofedinstall") }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fabricbot/fabricbot/fabric"
 )
@@ -112,5 +113,42 @@ func TestPartitionTraps(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %v, want %v", text, got, want)
 		}
+	}
+}
+
+func TestPerftestAsNumbers(t *testing.T) {
+	rep, err := Perftest(strings.NewReader(" #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]\n 65536      5000             0.00            11920.93 		     0.190735\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := rep.Results()[0]
+	if got.Octets != 65536 || got.Iterations != 5000 || got.BWAverage < 99.999 || got.BWAverage > 100.001 {
+		t.Errorf("got %+v, want 64 KiB at 100 Gb/s: 11920.93 MiB of 2^20 octets", got)
+	}
+	rep, err = Perftest(strings.NewReader(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]\n 2       1000          1.25           4.50         1.50\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := rep.Results()[0]; got.Min != 1250*time.Nanosecond || got.Max != 4500*time.Nanosecond || got.Typical != 1500*time.Nanosecond {
+		t.Errorf("got %+v, want 1.25, 4.5 and 1.5 µs", got)
+	}
+}
+
+func TestBitErrorRatios(t *testing.T) {
+	for text, want := range map[string]float64{"2E-9": 2e-9, "15E-255": 0, "0": 0} {
+		if got, ok := BER(text); !ok || got != want {
+			t.Errorf("%s: got %v and %v, want %v", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"N/A", "", "-1E-3", "nan", "inf"} {
+		if got, ok := BER(text); ok {
+			t.Errorf("%q: got %v, want none", text, got)
+		}
+	}
+	if got := PerLane("4294967296, 22"); !reflect.DeepEqual(got, []uint64{1 << 32, 22}) {
+		t.Errorf("got %v lanes", got)
+	}
+	if got := LanePowers("1.400,-0.900 [-9.6..6]"); !reflect.DeepEqual(got, []float64{1.4, -0.9}) {
+		t.Errorf("got %v dBm", got)
 	}
 }

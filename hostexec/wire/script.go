@@ -196,7 +196,7 @@ type Marker struct {
 // ReadMarker reads a marker line (without its nonce and line end).
 func ReadMarker(line string) (Marker, error) {
 	f := strings.SplitN(strings.TrimSpace(line), " ", 4)
-	if len(f) < 3 {
+	if len(f) < 3 || f[1] == "" || f[2] == "" {
 		return Marker{}, fmt.Errorf("marker line %q: want a process id, the kind of shell and a word", line)
 	}
 	pid, err := strconv.Atoi(f[0])

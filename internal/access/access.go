@@ -35,9 +35,7 @@ type Action struct {
 	Channel   string   // the id of the Slack channel in which it was said, empty for a terminal
 	// Requester is who asked for the run that is to be approved or steered.
 	Requester Person
-	// BreakGlass asks to approve one's own request; Reason must say why.
-	BreakGlass bool
-	Reason     string
+	Reason    string
 }
 
 // Decision is the answer. Only Allowed decides; the zero value denies.
@@ -45,8 +43,6 @@ type Decision struct {
 	Allowed bool
 	// Reason is a sentence for the person and the record.
 	Reason string
-	// BreakGlass says that a rule was set aside: the caller must record and announce it before anything happens.
-	BreakGlass bool
 }
 
 // Need is whose approval an operation needs: Count different people, at least 1, of those named in one way or another.
@@ -161,9 +157,6 @@ func (a *Access) decideApprove(ctx context.Context, who Person, what Action) Dec
 		return deny("it is not known who asked for %s, so nobody can be told apart from them", what.Operation)
 	}
 	own, known := a.same(who, what.Requester)
-	if own && what.BreakGlass {
-		return a.decideBreakGlass(ctx, who, what)
-	}
 	if own {
 		return deny("%s asked for %s; somebody else must approve it", who, what.Operation)
 	}
@@ -182,20 +175,6 @@ func (a *Access) decideApprove(ctx context.Context, who Person, what Action) Dec
 		return deny("%s is not among those who may approve %s", who, what.Operation)
 	}
 	return Decision{Allowed: true, Reason: fmt.Sprintf("%s is an approver of %s and did not ask for it", who, what.Operation)}
-}
-
-func (a *Access) decideBreakGlass(ctx context.Context, who Person, what Action) Decision {
-	if strings.TrimSpace(what.Reason) == "" {
-		return deny("breaking the glass needs a reason")
-	}
-	member, err := a.includes(ctx, a.policy.BreakGlass, who)
-	if err != nil {
-		return deny("whether %s may break the glass is not known: %s", who, err)
-	}
-	if !member {
-		return deny("%s asked for %s and is not among those who may break the glass", who, what.Operation)
-	}
-	return Decision{Allowed: true, BreakGlass: true, Reason: fmt.Sprintf("%s broke the glass and approves their own %s: %s", who, what.Operation, what.Reason)}
 }
 
 // decideSteer lets those steer a run who asked for it, who could have asked for it here, or who may approve it: stopping must

@@ -14,7 +14,7 @@ const (
 	anna  = Person("T0TEAM:U0ANNA")  // linked to local:1000@admin1, in S0FABRIC
 	ben   = Person("T0TEAM:U0BEN")   // in S0FABRIC
 	carla = Person("T0TEAM:U0CARLA") // named by id
-	dora  = Person("T0TEAM:U0DORA")  // may break the glass
+	dora  = Person("T0TEAM:U0DORA")
 	eve   = Person("T0TEAM:U0EVE")   // in the team only
 	alien = Person("T0OTHER:U0ANNA") // the same user id in another team
 	annaL = Person("local:1000@admin1")
@@ -34,8 +34,7 @@ func policy() Policy {
 			{Operations: []string{"sm *"}, Who: []string{"S0FABRIC", "U0CARLA"}},
 			{Operations: []string{"driver *"}, Who: []string{"S0BROKEN", "U0CARLA"}},
 		},
-		BreakGlass: []string{"U0DORA"},
-		People:     []Identity{{Slack: "U0ANNA", Local: []string{"local:1000@admin1"}}},
+		People: []Identity{{Slack: "U0ANNA", Local: []string{"local:1000@admin1"}}},
 	}
 }
 
@@ -59,9 +58,6 @@ func TestDecide(t *testing.T) {
 	}
 	approve := func(operation string, requester Person) Action {
 		return Action{Act: Approve, Operation: operation, Class: op.Dangerous, Channel: "C0FABRIC", Requester: requester}
-	}
-	glass := func(requester Person, reason string) Action {
-		return Action{Act: Approve, Operation: "sm restart", Class: op.Dangerous, Requester: requester, BreakGlass: true, Reason: reason}
 	}
 	steer := func(operation string, class op.Class, requester Person) Action {
 		return Action{Act: Steer, Operation: operation, Class: class, Channel: "C0OTHER", Requester: requester}
@@ -107,11 +103,6 @@ func TestDecide(t *testing.T) {
 		{"approve_group_unreadable_but_named", carla, approve("driver install", anna), true, "is an approver"},
 		{"approve_from_other_team", alien, approve("sm restart", ben), false, "another Slack team"},
 
-		{"glass", dora, glass(dora, "the fabric is down"), true, "broke the glass"},
-		{"glass_without_reason", dora, glass(dora, "  "), false, "needs a reason"},
-		{"glass_by_others", carla, glass(carla, "in a hurry"), false, "not among those who may break the glass"},
-		{"glass_for_others_is_no_glass", dora, glass(anna, "in a hurry"), false, "not among those who may approve"},
-
 		{"steer_own", eve, steer("firmware upgrade", op.Dangerous, eve), true, "asked for this run"},
 		{"steer_own_after_losing_rights_elsewhere", annaL, steer("sm restart", op.Dangerous, anna), true, "asked for this run"},
 		{"steer_as_approver", ben, steer("sm restart", op.Dangerous, carla), true, "is an approver"},
@@ -122,9 +113,6 @@ func TestDecide(t *testing.T) {
 			got := access.Decide(t.Context(), tt.who, tt.what)
 			if got.Allowed != tt.want || !strings.Contains(got.Reason, tt.reason) {
 				t.Errorf("got %v: %s\nwant %v: …%s…", got.Allowed, got.Reason, tt.want, tt.reason)
-			}
-			if got.BreakGlass != (tt.name == "glass") {
-				t.Errorf("break glass is %v", got.BreakGlass)
 			}
 		})
 	}
@@ -203,7 +191,6 @@ func TestPolicyCheckRefuses(t *testing.T) {
 		"channel_name":       {Policy{Rules: []Rule{{Operations: all, Who: who, Channels: []string{"#fabric"}}}}, "is not a channel id"},
 		"approver_nobody":    {Policy{Approvers: []Approvers{{Operations: all}}}, "access.approvers[0].who: nobody"},
 		"approver_count":     {Policy{Approvers: []Approvers{{Operations: all, Who: who, Count: -1}}}, "negative"},
-		"glass_for_all":      {Policy{BreakGlass: []string{"team"}}, "everybody"},
 		"person_without_id":  {Policy{People: []Identity{{Slack: "anna"}}}, "is not a user id"},
 		"person_not_local":   {Policy{People: []Identity{{Slack: "U0ANNA", Local: []string{"U0BEN"}}}}, "is not of the form"},
 		"person_bad_machine": {Policy{People: []Identity{{Slack: "U0ANNA", Local: []string{"local:0@a b"}}}}, "is not of the form"},

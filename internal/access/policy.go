@@ -19,8 +19,6 @@ type Policy struct {
 	// Approvers say whose approval an operation needs; the first entry that matches the operation counts. An operation that
 	// changes anything and for which none matches cannot be approved, and so not run.
 	Approvers []Approvers `yaml:"approvers"`
-	// BreakGlass lists who may, in an emergency and with a reason, approve a request of their own. It is recorded and announced.
-	BreakGlass []string `yaml:"break_glass"`
 	// People tells which ids are one human, so that nobody approves a request of their own under another name.
 	People []Identity `yaml:"people"`
 }
@@ -84,12 +82,6 @@ func (p Policy) Check() error {
 		if a.Count < 0 {
 			return fmt.Errorf("%s.count: %d is negative; time or nobody never approves", place, a.Count)
 		}
-	}
-	if err := checkWho("access.break_glass", p.BreakGlass, false); err != nil {
-		return err
-	}
-	if slices.Contains(p.BreakGlass, everyone) {
-		return fmt.Errorf("access.break_glass: %q would let everybody approve their own requests", everyone)
 	}
 	return p.checkPeople()
 }

@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/storage/filesystem"
@@ -36,7 +35,7 @@ type Archive struct {
 	now    func() time.Time
 
 	mu    sync.Mutex // guards all below and git, whose storage is not made for concurrent use
-	git   *git.Repository
+	git   *filesystem.Storage
 	packs time.Time     // when git's folder of packs last changed
 	head  plumbing.Hash // up to where entries has been read
 	list  []Entry       // oldest first
@@ -94,12 +93,29 @@ func (a *Archive) openGit() error {
 	}
 	a.packs = packs
 	storage := filesystem.NewStorage(osfs.New(a.dir, osfs.WithBoundOS()), cache.NewObjectLRUDefault())
-	repository, err := git.Open(storage, nil)
-	if errors.Is(err, git.ErrRepositoryNotExists) {
-		repository, err = git.InitWithOptions(storage, nil, git.InitOptions{DefaultBranch: branch})
+	_, err := storage.Reference(plumbing.HEAD)
+	if errors.Is(err, plumbing.ErrReferenceNotFound) {
+		err = initBare(storage)
 	}
-	a.git = repository
+	a.git = storage
 	return err
+}
+
+// initBare makes an empty bare repository. go-git's own function for it would bring an SSH client along, which the Slack side
+// must not have.
+func initBare(storage *filesystem.Storage) error {
+	if err := storage.Init(); err != nil {
+		return err
+	}
+	c, err := storage.Config()
+	if err != nil {
+		return err
+	}
+	c.Core.IsBare = true
+	if err := storage.SetConfig(c); err != nil {
+		return err
+	}
+	return storage.SetReference(plumbing.NewSymbolicReference(plumbing.HEAD, branch))
 }
 
 // clearLeftovers removes temporary files. It is called under the lock, under which all are written but the blobs; of those only

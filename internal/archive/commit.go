@@ -137,7 +137,7 @@ func (a *Archive) write(s Snapshot) (plumbing.Hash, error) {
 	parent := a.head
 	var root, kind object.Tree
 	if !parent.IsZero() {
-		commit, err := a.git.CommitObject(parent)
+		commit, err := object.GetCommit(a.git, parent)
 		if err != nil {
 			return plumbing.ZeroHash, err
 		}

@@ -161,7 +161,7 @@ func (a *Archive) treeOf(id ID) (*object.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	commit, err := a.git.CommitObject(plumbing.NewHash(string(entry.ID)))
+	commit, err := object.GetCommit(a.git, plumbing.NewHash(string(entry.ID)))
 	if err != nil {
 		return nil, fmt.Errorf("reading entry %s: %w", id, err)
 	}
@@ -187,7 +187,7 @@ func (a *Archive) refresh() error {
 	}
 	var added []Entry
 	for at := head; at != a.head && !at.IsZero(); {
-		commit, err := a.git.CommitObject(at)
+		commit, err := object.GetCommit(a.git, at)
 		if err != nil {
 			return fmt.Errorf("reading archive %s: commit %s: %w", a.dir, at, err)
 		}
@@ -213,7 +213,7 @@ func (a *Archive) refresh() error {
 
 // headHash is the commit the branch is at, zero when there is none.
 func (a *Archive) headHash() (plumbing.Hash, error) {
-	ref, err := a.git.Storer.Reference(branch)
+	ref, err := a.git.Reference(branch)
 	if errors.Is(err, plumbing.ErrReferenceNotFound) {
 		return plumbing.ZeroHash, nil
 	}

@@ -90,7 +90,7 @@ func (w *objectWriter) store(o plumbing.EncodedObject) (plumbing.Hash, error) {
 		return hash, nil
 	case errors.Is(err, os.ErrNotExist):
 		// It may be in a pack, if somebody ran "git gc"; then it was synced by git.
-		if w.archive.git.Storer.HasEncodedObject(hash) == nil {
+		if w.archive.git.HasEncodedObject(hash) == nil {
 			return hash, nil
 		}
 	default:
@@ -98,7 +98,7 @@ func (w *objectWriter) store(o plumbing.EncodedObject) (plumbing.Hash, error) {
 			return plumbing.ZeroHash, fmt.Errorf("removing the broken object %s: %w", hash, err)
 		}
 	}
-	got, err := w.archive.git.Storer.SetEncodedObject(o)
+	got, err := w.archive.git.SetEncodedObject(o)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}

@@ -69,12 +69,11 @@ func TestAppendAndVerify(t *testing.T) {
 func TestAppendRefuses(t *testing.T) {
 	log := open(t, filepath.Join(t.TempDir(), "audit.jsonl"))
 	for name, bad := range map[string]Entry{
-		"no_event":             {Operation: "sm status", By: "T:U"},
-		"odd_event":            {Event: "Guessed\n", Operation: "sm status", By: "T:U"},
-		"no_operation":         {Event: "requested", By: "T:U"},
-		"no_person":            {Event: "requested", Operation: "sm status"},
-		"glass_without_reason": {Event: "approved", Operation: "sm status", By: "T:U", BreakGlass: true},
-		"too_long":             entry(strings.Repeat("x", maxLine)),
+		"no_event":     {Operation: "sm status", By: "T:U"},
+		"odd_event":    {Event: "Guessed\n", Operation: "sm status", By: "T:U"},
+		"no_operation": {Event: "requested", By: "T:U"},
+		"no_person":    {Event: "requested", Operation: "sm status"},
+		"too_long":     entry(strings.Repeat("x", maxLine)),
 	} {
 		if receipt, err := log.Append(t.Context(), bad); err == nil {
 			t.Errorf("%s: got %+v, want an error", name, receipt)

@@ -42,8 +42,6 @@ type Entry struct {
 	Result    string   `json:"result,omitempty"`
 	Channel   string   `json:"channel,omitempty"`
 	Message   string   `json:"message_link,omitempty"`
-	// BreakGlass marks that a rule was broken knowingly, for the reason given.
-	BreakGlass bool `json:"break_glass,omitempty"`
 	// Torn marks that the line before was cut short by a crash of its writer; it is kept as it is.
 	Torn bool `json:"torn,omitempty"`
 }
@@ -64,8 +62,6 @@ func (e Entry) check() error {
 		return errors.New("audit entry without an operation")
 	case e.By == "":
 		return errors.New("audit entry without a person")
-	case e.BreakGlass && e.Reason == "":
-		return errors.New("audit entry for a broken glass without a reason")
 	}
 	return nil
 }

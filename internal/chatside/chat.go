@@ -68,7 +68,7 @@ func Start(ctx context.Context, s *site.Site, temporal client.Client, blobs bot.
 	rules := &rules{}
 	side.bot, err = bot.New(bot.Options{
 		API: api, Index: index, Access: rules, Thread: side.thread, Draw: draw, RunID: runs.ID, Team: c.TeamID, Channels: channels(c),
-		Runs: runsOf{&runs.Client{Temporal: temporal, Inventory: s.Inventory, Cluster: s.Config.Cluster.Name}}, Log: s.Log,
+		Runs: runsOf{&runs.Client{Temporal: temporal, Inventory: s.Inventory, Cluster: s.Config.Cluster.Name, Redact: s.Redact.String}}, Log: s.Log,
 	})
 	if err == nil {
 		rules.access, err = s.Access(side.bot)
@@ -103,6 +103,25 @@ func (s *Side) Run(ctx context.Context) error {
 	}
 	return s.bot.Serve(ctx, l, secret)
 }
+
+// Attend listens to Slack, and answers health checks at the address if one is
+// given, until the context or one of the two ends.
+func Attend(ctx context.Context, s *Side, health string) error {
+	if health == "" {
+		return s.Run(ctx)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 2)
+	go func() { ended <- site.ServeHealth(ctx, health, s.Health) }()
+	go func() { ended <- s.Run(ctx) }()
+	err := <-ended
+	cancel()
+	return errors.Join(err, <-ended)
+}
+
+// Health reports whether Slack has answered lately.
+func (s *Side) Health() (bool, string) { return s.bot.Health() }
 
 // Stop lets running messages finish and closes the store.
 func (s *Side) Stop() error {

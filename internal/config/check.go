@@ -42,7 +42,7 @@ func (c *Config) check() error {
 			return wrong(path, "it must not be empty")
 		}
 	}
-	for _, check := range []func() error{c.Slack.check, c.Temporal.check, c.SSH.check, c.Limits.check, c.Freeze.check, c.Timeouts.check} {
+	for _, check := range []func() error{c.Slack.check, c.Temporal.check, c.SSH.check, c.Limits.check, c.Freeze.check} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -182,8 +182,6 @@ func (l *Limits) check() error {
 		value, most int
 	}{
 		{"max_hosts_per_run", l.MaxHostsPerRun, fabric.MaxHosts}, {"confirm_above", l.ConfirmAbove, fabric.MaxHosts},
-		{"confirm_above_pct", l.ConfirmAbovePct, 100}, {"max_unavailable", l.MaxUnavailable, fabric.MaxHosts},
-		{"max_unavailable_pct", l.MaxUnavailablePct, 100}, {"read_only_concurrent", l.ReadOnlyConcurrent, 1000},
 	} {
 		if limit.value < 1 || limit.value > limit.most {
 			return wrong("limits."+limit.key, "%d is not between 1 and %d; there is no value for unlimited", limit.value, limit.most)
@@ -208,17 +206,6 @@ func (f *Freeze) check() error {
 		}
 	}
 	slices.SortFunc(f.Windows, func(a, b FreezeWindow) int { return a.From.Compare(b.From) })
-	return nil
-}
-
-func (t *Timeouts) check() error {
-	for key, value := range map[string]time.Duration{
-		"look": t.Look, "act": t.Act, "install": t.Install, "burn": t.Burn, "reboot": t.Reboot, "drain": t.Drain,
-	} {
-		if value <= 0 {
-			return wrong("timeouts."+key, "%v must be positive; every act has a deadline", value)
-		}
-	}
 	return nil
 }
 

@@ -19,7 +19,6 @@ type Config struct {
 	Access    access.Policy `yaml:"access"`
 	Limits    Limits        `yaml:"limits"`
 	Freeze    Freeze        `yaml:"freeze"`
-	Timeouts  Timeouts      `yaml:"timeouts"`
 	Redact    Redact        `yaml:"redact"`
 }
 
@@ -82,13 +81,9 @@ type SSH struct {
 
 // Limits bound what one run may do. None of them can be lifted from the chat, and none may be 0: there is no "unlimited".
 type Limits struct {
-	MaxHostsPerRun     int           `yaml:"max_hosts_per_run"`    // hosts of a run that changes something, default 512
-	ConfirmAbove       int           `yaml:"confirm_above"`        // more hosts need the count typed, default 8
-	ConfirmAbovePct    int           `yaml:"confirm_above_pct"`    // and so does a larger part of the inventory, in percent, default 25
-	ApprovalWindow     time.Duration `yaml:"approval_window"`      // then a request expires, which denies; default 4h, at most 24h
-	MaxUnavailable     int           `yaml:"max_unavailable"`      // hosts out of service at once by all runs, default 16
-	MaxUnavailablePct  int           `yaml:"max_unavailable_pct"`  // the same in percent of the inventory, default 10
-	ReadOnlyConcurrent int           `yaml:"read_only_concurrent"` // read-only runs at once, default 16
+	MaxHostsPerRun int           `yaml:"max_hosts_per_run"` // hosts of a run that changes something, default 512
+	ConfirmAbove   int           `yaml:"confirm_above"`     // more hosts need the count typed, default 8
+	ApprovalWindow time.Duration `yaml:"approval_window"`   // then a request expires, which denies; default 4h, at most 24h
 }
 
 // Freeze is the calendar of times in which nothing may be changed.
@@ -101,16 +96,6 @@ type FreezeWindow struct {
 	From   time.Time `yaml:"from"`  // with a zone, as 2026-12-20T00:00:00Z
 	Until  time.Time `yaml:"until"` // after From
 	Reason string    `yaml:"reason"`
-}
-
-// Timeouts are the deadlines of one act on one host.
-type Timeouts struct {
-	Look    time.Duration `yaml:"look"`    // a command that only reads, default 30s
-	Act     time.Duration `yaml:"act"`     // a command that changes something, default 5m
-	Install time.Duration `yaml:"install"` // a driver, default 60m
-	Burn    time.Duration `yaml:"burn"`    // firmware of one device, default 30m
-	Reboot  time.Duration `yaml:"reboot"`  // until the host answers again, default 20m
-	Drain   time.Duration `yaml:"drain"`   // waiting for jobs to end; then the host is skipped, default 24h
 }
 
 // Redact adds to what is hidden in every output.
@@ -133,12 +118,7 @@ func Default() Config {
 		Inventory: "inventory.yaml",
 		DataDir:   "data",
 		Limits: Limits{
-			MaxHostsPerRun: 512, ConfirmAbove: 8, ConfirmAbovePct: 25, ApprovalWindow: 4 * time.Hour,
-			MaxUnavailable: 16, MaxUnavailablePct: 10, ReadOnlyConcurrent: 16,
-		},
-		Timeouts: Timeouts{
-			Look: 30 * time.Second, Act: 5 * time.Minute, Install: time.Hour, Burn: 30 * time.Minute,
-			Reboot: 20 * time.Minute, Drain: 24 * time.Hour,
+			MaxHostsPerRun: 512, ConfirmAbove: 8, ApprovalWindow: 4 * time.Hour,
 		},
 	}
 }

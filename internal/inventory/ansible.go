@@ -227,7 +227,7 @@ func jumpOf(args string) ([]string, bool) {
 		}
 		hops := strings.Split(list, ",")
 		for _, hop := range hops {
-			if _, err := parseHop(hop); err != nil {
+			if _, err := ParseHop(hop); err != nil {
 				return nil, false
 			}
 		}

@@ -106,7 +106,7 @@ func (inv *Inventory) Endpoint(name string) (Endpoint, error) {
 			end.Jump = append(end.Jump, through)
 			continue
 		}
-		outside, err := parseHop(hop)
+		outside, err := ParseHop(hop)
 		if err != nil {
 			return Endpoint{}, fmt.Errorf("host %s: %w", name, err)
 		}
@@ -115,8 +115,8 @@ func (inv *Inventory) Endpoint(name string) (Endpoint, error) {
 	return end, nil
 }
 
-// parseHop reads [user@]host[:port].
-func parseHop(hop string) (Endpoint, error) {
+// ParseHop reads [user@]host[:port]; the port is 22 if none is given.
+func ParseHop(hop string) (Endpoint, error) {
 	end := Endpoint{Port: defaultPort}
 	rest := hop
 	if user, host, found := strings.Cut(hop, "@"); found {

@@ -256,7 +256,7 @@ func (inv *Inventory) checkJumps() error {
 				if err := visit(hop, append(way, name)); err != nil {
 					return err
 				}
-			} else if _, err := parseHop(hop); err != nil {
+			} else if _, err := ParseHop(hop); err != nil {
 				return wrong("hosts", "host %s: %s", name, err)
 			}
 		}

@@ -29,6 +29,8 @@ type Client struct {
 	Temporal  client.Client
 	Inventory Inventory
 	Cluster   string
+	// Redact hides secrets in what people typed, before it is stored or shown.
+	Redact func(string) string
 }
 
 // ID makes a run's id from whatever identifies the request that causes it, so
@@ -67,6 +69,7 @@ func (c *Client) Start(ctx context.Context, r activities.Request) (activities.Vi
 	if err := c.checkTargets(r); err != nil {
 		return activities.View{}, err
 	}
+	r.Words = c.Redact(r.Words)
 	if r.Same == "" {
 		r.Same = same(c.Cluster, r.Op, r.Input)
 	}
@@ -110,6 +113,9 @@ func (c *Client) View(ctx context.Context, run string) (activities.View, error) 
 func (c *Client) view(ctx context.Context, id string) (activities.View, error) {
 	var v activities.View
 	answer, err := c.Temporal.QueryWorkflow(ctx, id, "", workflows.QueryView)
+	if unknown(err) {
+		return v, noRun(id)
+	}
 	if err != nil {
 		return v, fmt.Errorf("asking run %s for its view (is a worker running?): %w", id, err)
 	}
@@ -144,14 +150,21 @@ func (c *Client) Wait(ctx context.Context, run string, show func(activities.View
 	}
 }
 
+// noRun is the answer to the id of a run that the engine does not know.
+func noRun(id string) error { return fmt.Errorf("there is no run %s; `runs list` shows them", id) }
+
+func unknown(err error) bool {
+	var gone *serviceerror.NotFound
+	return errors.As(err, &gone)
+}
+
 // said turns the engine's refusal into the sentence that the run gave.
 func said(run string, err error) error {
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) {
 		return errors.New(app.Message())
 	}
-	var gone *serviceerror.NotFound
-	if errors.As(err, &gone) {
+	if unknown(err) {
 		return fmt.Errorf("run %s has ended", run)
 	}
 	return err

@@ -96,7 +96,7 @@ func (c *Client) find(ctx context.Context, run string) (string, error) {
 	}
 	switch len(answer.Executions) {
 	case 0:
-		return "", fmt.Errorf("there is no run %s; `runs list` shows them", run)
+		return "", noRun(run)
 	case 1:
 		return answer.Executions[0].GetExecution().GetWorkflowId(), nil
 	}

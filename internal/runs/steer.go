@@ -47,6 +47,11 @@ func (c *Client) Cancel(ctx context.Context, run string, s workflows.Steer) erro
 	if err != nil {
 		return err
 	}
+	// Asked of the engine: the run knows an order of the same person again and
+	// would answer as it did the first time.
+	if err := c.mustRun(ctx, id); err != nil {
+		return err
+	}
 	quick, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()
 	err = c.update(quick, id, workflows.UpdateCancel, "cancel|"+s.By.ID, s)
@@ -54,6 +59,30 @@ func (c *Client) Cancel(ctx context.Context, run string, s workflows.Steer) erro
 		return err
 	}
 	return said(id, c.Temporal.CancelWorkflow(ctx, id, ""))
+}
+
+// mustRun refuses a run that is not there or has ended.
+func (c *Client) mustRun(ctx context.Context, id string) error {
+	info, err := c.Temporal.DescribeWorkflowExecution(ctx, id, "")
+	if unknown(err) {
+		return noRun(id)
+	}
+	if err != nil {
+		return fmt.Errorf("asking for run %s: %w", id, err)
+	}
+	if info.GetWorkflowExecutionInfo().GetCloseTime() != nil {
+		return fmt.Errorf("run %s has already ended; see `runs show %s`", id, id)
+	}
+	return nil
+}
+
+// frozen reports whether somebody froze the site.
+func (c *Client) frozen(ctx context.Context) (bool, error) {
+	info, err := c.Temporal.DescribeWorkflowExecution(ctx, workflows.FreezeHold, "")
+	if unknown(err) {
+		return false, nil
+	}
+	return err == nil && info.GetWorkflowExecutionInfo().GetCloseTime() == nil, err
 }
 
 // Pause and Resume hold a run at its next safe point and let it go on.
@@ -108,6 +137,12 @@ func (c *Client) Freeze(ctx context.Context, by activities.Person, reason string
 	if by.ID == "" {
 		return errors.New("nobody is named")
 	}
+	// Asked first, so that what does not happen is not recorded.
+	if frozen, err := c.frozen(ctx); err != nil {
+		return err
+	} else if frozen {
+		return errFrozen
+	}
 	if err := c.record(ctx, activities.AuditEntry{Op: "freeze", Event: "freeze", At: time.Now().UTC(), By: by, Reason: reason}); err != nil {
 		return err
 	}
@@ -116,18 +151,28 @@ func (c *Client) Freeze(ctx context.Context, by activities.Person, reason string
 		Memo: map[string]any{"holder": activities.Holder{Op: "freeze", By: by, Why: reason}},
 	}, workflows.HoldWorkflow, activities.Holder{Op: "freeze", By: by, Why: reason})
 	if isRunning(err) {
-		return errors.New("the site is already frozen")
+		return errFrozen
 	}
 	return err
 }
 
+var (
+	errFrozen   = errors.New("the site is already frozen")
+	errUnfrozen = errors.New("the site is not frozen")
+)
+
 // Unfreeze allows changes again.
 func (c *Client) Unfreeze(ctx context.Context, by activities.Person) error {
+	if frozen, err := c.frozen(ctx); err != nil {
+		return err
+	} else if !frozen {
+		return errUnfrozen
+	}
 	if err := c.record(ctx, activities.AuditEntry{Op: "unfreeze", Event: "unfreeze", At: time.Now().UTC(), By: by}); err != nil {
 		return err
 	}
 	if err := c.Temporal.CancelWorkflow(ctx, workflows.FreezeHold, ""); err != nil {
-		return errors.New("the site is not frozen")
+		return errUnfrozen
 	}
 	return nil
 }

@@ -2,6 +2,9 @@ package site
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/fabricbot/fabricbot/activities"
 	"github.com/fabricbot/fabricbot/fabric"
@@ -16,6 +19,9 @@ type AuditLog struct {
 
 // OpenAudit opens the log for appending.
 func (s *Site) OpenAudit() (*AuditLog, error) {
+	if err := os.MkdirAll(filepath.Dir(s.Config.Audit), 0o700); err != nil {
+		return nil, fmt.Errorf("making the folder of the audit log: %w", err)
+	}
 	l, err := audit.Open(s.Config.Audit, s.Redact.String)
 	if err != nil {
 		return nil, err

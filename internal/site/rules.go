@@ -11,9 +11,6 @@ import (
 	"github.com/fabricbot/fabricbot/workflows"
 )
 
-// TeamGroup is the group every user of the site's own team is in.
-const TeamGroup = "team"
-
 // Rules is the configuration as runs ask it.
 type Rules struct {
 	cfg    *config.Config
@@ -39,7 +36,7 @@ func (r Rules) Policy(operation string) activities.Policy {
 		p.Users = append(p.Users, string(u))
 	}
 	if need.Team {
-		p.Groups = append(p.Groups, TeamGroup)
+		p.Groups = append(p.Groups, activities.TeamGroup)
 	}
 	return p
 }

@@ -36,6 +36,7 @@ type command struct {
 	json    bool
 	verbose bool
 	channel string
+	save    string
 	index   *op.Index
 }
 
@@ -50,7 +51,9 @@ const synopsis = `fabricctl runs a fabric from the terminal.
   fabricctl parse TOOL [FILE]                      a tool's output as JSON
   fabricctl host run -hosts EXPR -- ARGV…          one looking command on many hosts, directly
   fabricctl config example|check                   the configuration file
-  fabricctl inventory import ansible FILE          an inventory from Ansible's
+  fabricctl inventory import ansible|fabric FILE   an inventory from Ansible's, or from ibnetdiscover's output
+
+Before the words: -config FILE, -json, -v, -save DIR (keep a run's files there), -channel ID (let the run speak in a channel).
 
 Exit status: 0 ok, 1 failed, 2 usage, 3 denied or expired, 4 partly failed.
 `
@@ -64,6 +67,7 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	flags.BoolVar(&c.json, "json", false, "")
 	flags.BoolVar(&c.verbose, "v", false, "")
 	flags.StringVar(&c.channel, "channel", "", "")
+	flags.StringVar(&c.save, "save", "", "")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			fmt.Fprint(c.Out, synopsis)

@@ -1,12 +1,16 @@
 package terminal
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"sort"
 
+	"github.com/fabricbot/fabricbot/fabric"
+	"github.com/fabricbot/fabricbot/fabric/parse"
 	"github.com/fabricbot/fabricbot/internal/config"
 	"github.com/fabricbot/fabricbot/internal/inventory"
 	"github.com/fabricbot/fabricbot/op"
@@ -93,16 +97,25 @@ func (c *command) configure(words []string) int {
 	return c.usage(fmt.Errorf("config takes example or check"))
 }
 
-// inventory writes an inventory made of somebody else's.
+// inventory writes an inventory made of somebody else's, or of the names found
+// on the fabric.
 func (c *command) inventory(words []string) int {
-	if len(words) != 3 || words[0] != "import" || words[1] != "ansible" {
-		return c.usage(fmt.Errorf("for example: inventory import ansible hosts.ini"))
+	if len(words) != 3 || words[0] != "import" {
+		return c.usage(errors.New("for example: inventory import ansible hosts.ini, or inventory import fabric ibnetdiscover.txt"))
 	}
 	text, err := os.ReadFile(words[2])
 	if err != nil {
 		return c.fail(err)
 	}
-	got, err := inventory.FromAnsible(words[2], text)
+	var got inventory.Imported
+	switch words[1] {
+	case "ansible":
+		got, err = inventory.FromAnsible(words[2], text)
+	case "fabric":
+		got, err = fromFabric(text)
+	default:
+		return c.usage(fmt.Errorf("%q is neither ansible nor fabric", words[1]))
+	}
 	if err != nil {
 		return c.fail(err)
 	}
@@ -117,4 +130,19 @@ func (c *command) inventory(words []string) int {
 		return c.fail(err)
 	}
 	return ExitOK
+}
+
+// fromFabric reads host names out of the output of ibnetdiscover.
+func fromFabric(text []byte) (inventory.Imported, error) {
+	topo, err := parse.IBNetDiscover(bytes.NewReader(text))
+	if err != nil {
+		return inventory.Imported{}, err
+	}
+	var descriptions []string
+	for _, n := range topo.Nodes {
+		if n.Type == fabric.NodeCA && !n.IsAggregation() {
+			descriptions = append(descriptions, n.Description)
+		}
+	}
+	return inventory.FromNodeDescriptions(descriptions)
 }

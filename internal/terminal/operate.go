@@ -67,7 +67,7 @@ func (c *command) operate(ctx context.Context, e op.Entry, words string, input a
 }
 
 func newRuns(s *site.Site, temporal client.Client) *runs.Client {
-	return &runs.Client{Temporal: temporal, Inventory: s.Inventory, Cluster: s.Config.Cluster.Name}
+	return &runs.Client{Temporal: temporal, Inventory: s.Inventory, Cluster: s.Config.Cluster.Name, Redact: s.Redact.String}
 }
 
 // whoAmI is the person at this terminal.

@@ -2,7 +2,11 @@ package terminal
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,8 +19,9 @@ import (
 
 // follow shows a run live until it ends and gives the exit status for it.
 func (o *online) follow(ctx context.Context, run string) int {
-	p := &progress{o: o}
+	p := &progress{o: o, bar: newBar(o.Err), ended: map[string]bool{}, begun: map[string]bool{}}
 	out, err := o.runs.Wait(ctx, run, p.show)
+	p.bar.end()
 	if err != nil {
 		if ctx.Err() != nil {
 			fmt.Fprintf(o.Err, "\nno longer following; run %s goes on: fabricctl runs show %s\n", run, run)
@@ -28,6 +33,11 @@ func (o *online) follow(ctx context.Context, run string) int {
 		o.print(map[string]any{"run": run, "state": out.State, "error": out.Error, "result": out.Result})
 	} else if p.last != nil {
 		o.text(*p.last)
+	}
+	if p.last != nil {
+		if err := o.keep(ctx, *p.last); err != nil {
+			return o.fail(fmt.Errorf("keeping the files of run %s: %w", run, err))
+		}
 	}
 	switch out.State {
 	case activities.Done:
@@ -43,6 +53,7 @@ func (o *online) follow(ctx context.Context, run string) int {
 // progress prints each step once when it begins and once when it ends.
 type progress struct {
 	o     *online
+	bar   *bar
 	last  *activities.View
 	ended map[string]bool
 	begun map[string]bool
@@ -51,16 +62,15 @@ type progress struct {
 }
 
 func (p *progress) show(v activities.View) {
-	if p.ended == nil {
-		p.ended, p.begun = map[string]bool{}, map[string]bool{}
-		fmt.Fprintf(p.o.Err, "run %s · %s\n", v.Run, v.Words)
+	if p.last == nil {
+		fmt.Fprintf(p.bar, "run %s · %s\n", v.Run, v.Words)
 	}
 	p.last = &v
 	for _, s := range v.Steps {
 		if s.State == activities.StepRunning {
 			if !p.begun[s.Key] {
 				p.begun[s.Key] = true
-				fmt.Fprintf(p.o.Err, "▶ %s\n", stepWords(s))
+				fmt.Fprintf(p.bar, "▶ %s\n", stepWords(s))
 			}
 			continue
 		}
@@ -70,17 +80,18 @@ func (p *progress) show(v activities.View) {
 			if s.State == activities.StepFailed {
 				mark = "✗"
 			}
-			fmt.Fprintf(p.o.Err, "%s %s — %s (%s)\n", mark, stepWords(s), redact.Clean(s.Detail), s.Ended.Sub(s.Begun).Round(100*time.Millisecond))
+			fmt.Fprintf(p.bar, "%s %s — %s (%s)\n", mark, stepWords(s), redact.Clean(s.Detail), s.Ended.Sub(s.Begun).Round(100*time.Millisecond))
 		}
 	}
 	if v.Gate != nil && v.Gate.ID != p.gate {
 		p.gate = v.Gate.ID
-		p.o.plan(v)
+		p.o.plan(p.bar, v)
 	}
 	if v.Note != "" && v.Note != p.note {
-		fmt.Fprintf(p.o.Err, "· %s\n", redact.Clean(v.Note))
+		fmt.Fprintf(p.bar, "· %s\n", redact.Clean(v.Note))
 	}
 	p.note = v.Note
+	p.bar.set(v.Progress)
 }
 
 func stepWords(s activities.Step) string {
@@ -91,11 +102,11 @@ func stepWords(s activities.Step) string {
 }
 
 // plan shows what waits for approval.
-func (o *online) plan(v activities.View) {
+func (o *online) plan(out io.Writer, v activities.View) {
 	if text, err := o.render(v, "plan"); err == nil {
-		fmt.Fprintln(o.Err, text)
+		fmt.Fprintln(out, text)
 	}
-	fmt.Fprintf(o.Err, "⏸ waiting for somebody else's approval until %s: fabricctl approve %s\n", v.Gate.Expires.Local().Format("2006-01-02 15:04"), v.Run)
+	fmt.Fprintf(out, "⏸ waiting for somebody else's approval until %s: fabricctl approve %s\n", v.Gate.Expires.Local().Format("2006-01-02 15:04"), v.Run)
 }
 
 // render words one block of a run in plain text, as Slack shows it.
@@ -125,9 +136,42 @@ func (o *online) text(v activities.View) {
 			fmt.Fprintln(o.Out, text)
 		}
 	}
-	for _, f := range v.Files {
-		fmt.Fprintf(o.Out, "file %s (%d bytes): sha256 %s in the archive\n", f.Name, f.Bytes, f.Blob)
+	if o.save != "" {
+		return
 	}
+	for _, f := range v.Files {
+		fmt.Fprintf(o.Out, "file %s is in the archive; -save DIR keeps it\n", f.Name)
+	}
+}
+
+// keep writes a run's files into the folder that was asked for.
+func (o *online) keep(ctx context.Context, v activities.View) error {
+	if o.save == "" || len(v.Files) == 0 {
+		return nil
+	}
+	archive, err := o.site.OpenArchive(ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(o.save, 0o755); err != nil {
+		return err
+	}
+	for _, f := range v.Files {
+		r, err := archive.Open(f.Blob)
+		if err != nil {
+			return err
+		}
+		content, err := io.ReadAll(r)
+		if err := errors.Join(err, r.Close()); err != nil {
+			return err
+		}
+		path := filepath.Join(o.save, filepath.Base(f.Name))
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintln(o.Out, "kept", path)
+	}
+	return nil
 }
 
 // reply prints the answer to a control word.

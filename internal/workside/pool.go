@@ -5,16 +5,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"go.uber.org/zap"
 
 	"github.com/fabricbot/fabricbot/hostexec"
 	"github.com/fabricbot/fabricbot/hostexec/sshexec"
-	"github.com/fabricbot/fabricbot/internal/inventory"
 	"github.com/fabricbot/fabricbot/internal/site"
 )
 
@@ -33,21 +30,15 @@ func NewPool(s *site.Site) (*sshexec.Pool, error) {
 	if err := c.CheckLogin(); err != nil {
 		return nil, err
 	}
-	spill := filepath.Join(s.Config.DataDir, "spill")
-	if err := os.MkdirAll(spill, 0o700); err != nil {
-		return nil, fmt.Errorf("making the folder for long outputs: %w", err)
+	ways, err := newWays(s.Inventory.Endpoint, c)
+	if err != nil {
+		return nil, err
 	}
 	return sshexec.New(sshexec.Options{
-		Resolve: func(host string) (sshexec.Endpoint, error) {
-			ep, err := s.Inventory.Endpoint(host)
-			if err != nil {
-				return sshexec.Endpoint{}, err
-			}
-			return endpoint(ep), nil
-		},
-		User: c.User, KnownHosts: c.KnownHosts, HostCAs: c.HostCA, Keys: c.Keys, Certificates: c.Certificates,
+		Resolve: ways.to,
+		User:    c.User, KnownHosts: c.KnownHosts, HostCAs: c.HostCA, Keys: c.Keys, Certificates: c.Certificates,
 		Agent: c.Agent, AgentSocket: os.Getenv("SSH_AUTH_SOCK"), ConnectTimeout: c.ConnectTimeout,
-		PerHost: c.PerHost, Overall: c.Overall, SpillDir: spill,
+		PerHost: c.PerHost, Overall: c.Overall,
 		Event: func(e sshexec.Event) { record(s.Log, e) },
 	})
 }
@@ -62,12 +53,4 @@ func record(log *zap.Logger, e sshexec.Event) {
 	default:
 		log.Warn("ssh connection", fields...)
 	}
-}
-
-func endpoint(ep inventory.Endpoint) sshexec.Endpoint {
-	out := sshexec.Endpoint{Address: ep.Address, Port: int(ep.Port), User: ep.User}
-	for _, hop := range ep.Jump {
-		out.Jump = append(out.Jump, endpoint(hop))
-	}
-	return out
 }

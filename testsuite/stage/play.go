@@ -50,7 +50,7 @@ func (s *Stage) Type(ctx context.Context, user, channel, text string) (answer st
 		return "", err
 	}
 	if res.Reply != nil && res.Reply.System {
-		return "", fmt.Errorf("Slack itself answered: %s", Shown(*res.Reply))
+		return "", fmt.Errorf("the answer came from Slack itself: %s", Shown(*res.Reply))
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -81,7 +81,7 @@ func (s *Stage) Start(ctx context.Context, user, text string) (Run, error) {
 		return Run{}, err
 	}
 	if res.Reply != nil && res.Reply.System {
-		return Run{}, fmt.Errorf("Slack itself answered: %s", Shown(*res.Reply))
+		return Run{}, fmt.Errorf("the answer came from Slack itself: %s", Shown(*res.Reply))
 	}
 	var found *slackemu.Message
 	wait, cancel := context.WithTimeout(ctx, 30*time.Second)

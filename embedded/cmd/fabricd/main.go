@@ -34,6 +34,7 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("fabricd", flag.ExitOnError)
 	config := flags.String("config", "", "configuration file; default FABRICBOT_CONFIG")
 	noSlack := flags.Bool("no-slack", false, "serve the terminal only")
+	health := flags.String("health", "", "loopback address that answers /healthz, such as 127.0.0.1:8081")
 	verbose := flags.Bool("v", false, "log more")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -62,7 +63,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	s.Log.Info("fabricd serves " + s.Config.Cluster.Name)
-	err = chat.Run(ctx)
+	err = chatside.Attend(ctx, chat, *health)
 	if ctx.Err() != nil {
 		err = nil
 	}

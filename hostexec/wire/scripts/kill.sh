@@ -26,6 +26,8 @@ fb_tree() {
 		[ "$1" = Z ] || [ -z "${20}" ] || fb_table="$fb_table $fb_p:$2:$4:${20}"
 	done
 	unset IFS
+	# The next reading needs the pattern of /proc again.
+	set +f
 	fb_grew=1
 	while [ $fb_grew = 1 ]; do
 		fb_grew=0
@@ -54,18 +56,22 @@ fb_signal_all() {
 	done
 	[ -z "$fb_left" ]
 }
-# Kill a whole tree: TERM, two seconds, KILL, two seconds; say what is left.
+# Kill a whole tree: TERM, two seconds, KILL, two seconds, and KILL again for
+# who came late; say what is left. A look may miss who is forked while it
+# reads, so it is over when two looks in a row find nobody alive.
 fb_kill() {
 	fb_in= fb_set= fb_spare=${2:-none}
-	fb_tree "$1"
-	for fb_s in TERM KILL; do
-		fb_signal_all $fb_s && break
+	for fb_s in TERM KILL KILL; do
+		fb_tree "$1"
+		if fb_signal_all $fb_s; then
+			fb_tree "$1"
+			fb_signal_all $fb_s && break
+		fi
 		fb_n=0
 		while [ $fb_n -lt 20 ] && ! fb_signal_all 0; do
 			sleep 0.1 2>/dev/null || sleep 1
 			fb_n=$((fb_n + 1))
 		done
-		fb_tree "$1"
 	done
 	if fb_signal_all 0; then echo gone; else echo "left$fb_left"; fi
 }

@@ -1,7 +1,6 @@
 package blockkit
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -187,11 +186,4 @@ func (v *walk) block(at string, val any, only map[string]bool) {
 	v.actions = map[string]bool{}
 	v.object(r, at, obj)
 	v.actions = outer
-}
-
-// Equal tells whether two JSON values are the same after normal marshalling.
-func Equal(a, b any) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
