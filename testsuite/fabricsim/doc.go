@@ -9,7 +9,8 @@
 // other datagrams are carried between the hosts' programs along the same
 // tables. No answer of a subnet manager is ever made up.
 //
-// Start at [New], which builds a [Fabric] from a topology, and [Fabric.Plug],
+// Start at [ReadPlan] and [New], which build a [Fabric] from the text of
+// ibnetdiscover, and [Fabric.Plug],
 // which gives a host its device files and sysfs tree. The programs of a host
 // reach their adapter through a small preloaded library, package shim.
 // Everything a test or a person may do to the fabric is in faults.go.

@@ -14,7 +14,7 @@ import (
 // goroutines.
 type Fabric struct {
 	mu     sync.Mutex
-	nodes  []*Node
+	nodes  []*Node // in the order of the plan
 	byName map[string]*Node
 	agents map[uint32]*agent // by the upper half of their transaction ids
 	nextTI uint32            // last upper half given out

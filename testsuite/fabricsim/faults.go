@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fabricbot/fabricbot/fabric"
 	"github.com/fabricbot/fabricbot/testsuite/fabricsim/mad"
 )
 
@@ -100,13 +99,13 @@ func (f *Fabric) Steady(node string, port int) error {
 
 // Degrade lets the cable in a port carry at most this width and speed, as a
 // worn one does; the link trains again. Zero means no limit.
-func (f *Fabric) Degrade(node string, port int, width fabric.Width, speed fabric.Speed) error {
+func (f *Fabric) Degrade(node string, port int, width mad.Width, speed mad.Speed) error {
 	return f.onCable(node, port, func(p *Port, c *cable) error {
 		c.widths, c.speeds = 0, 0
 		if width != 0 {
 			c.widths = mad.NewWidthSet(width)
 		}
-		if speed != fabric.SpeedUnknown {
+		if speed != mad.SpeedUnknown {
 			c.speeds = mad.NewSpeedSet(speed)
 		}
 		f.retrain(p)
@@ -116,7 +115,7 @@ func (f *Fabric) Degrade(node string, port int, width fabric.Width, speed fabric
 
 // Build sets what a port is made for, e.g. an NDR switch among HDR ones; the
 // link trains again.
-func (f *Fabric) Build(node string, port int, width fabric.Width, speed fabric.Speed) error {
+func (f *Fabric) Build(node string, port int, width mad.Width, speed mad.Speed) error {
 	return f.onPort(node, port, func(p *Port) error {
 		p.support(speed, width)
 		f.retrain(p)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fabricbot/fabricbot/fabric"
+	"github.com/fabricbot/fabricbot/testsuite/fabricsim/mad"
 )
 
 func ok(t *testing.T, err error) {
@@ -41,7 +41,9 @@ func healthy(f *Fabric) func() bool {
 }
 
 func TestLinkFaults(t *testing.T) {
-	f, sm, other := small(t)
+	// opensm stops sweeping for a switch that sends one trap after the other and
+	// waits for its own interval, ten seconds by default.
+	f, sm, other := small(t, "sweep_interval 2")
 	t.Run("pull", func(t *testing.T) {
 		if l := sm.linkOf("node00005"); !strings.Contains(l, "Active/  LinkUp") {
 			t.Fatalf("not up before: %q", l)
@@ -54,7 +56,7 @@ func TestLinkFaults(t *testing.T) {
 		eventually(t, 15*time.Second, "link back", healthy(f))
 	})
 	t.Run("degrade", func(t *testing.T) {
-		ok(t, f.Degrade("leaf-p01-01", 25, 1, fabric.EDR))
+		ok(t, f.Degrade("leaf-p01-01", 25, 1, mad.EDR))
 		eventually(t, 15*time.Second, "trained", healthy(f))
 		out := sm.must([]string{"Could be 53.125 Gbps", "Could be 4X"}, "iblinkinfo")
 		if !regexp.MustCompile(`1X\s+25\.78125 Gbps Active`).MatchString(out) {

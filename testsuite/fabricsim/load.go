@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fabricbot/fabricbot/fabric"
 	"github.com/fabricbot/fabricbot/testsuite/fabricsim/mad"
 )
 
@@ -25,53 +24,38 @@ const (
 	qdr             = 4      // IBTA 14.2.5.6, LinkSpeedActive: 10 Gb/s
 )
 
-// New builds the fabric a topology describes, every port powered and cabled
-// and every link waiting for a subnet manager. The topology's LIDs and states
-// are not taken over. A node's Name is the first word of its description when
-// no other node has it, else its identifier as ibnetdiscover writes it.
-func New(t *fabric.Topology) (*Fabric, error) {
+// New builds the fabric of a plan, every port powered and cabled and every
+// link waiting for a subnet manager. A node without a Name is called by the
+// first word of its description when no other node has it, else by its ID.
+func New(plan *Plan) (*Fabric, error) {
 	f := newFabric()
 	words := map[string]int{}
-	for i := range t.Nodes {
-		words[firstWord(t.Nodes[i].Description)]++
+	for i := range plan.Nodes {
+		words[firstWord(plan.Nodes[i].Description)]++
 	}
-	byGUID := map[fabric.GUID]*Node{}
-	for i := range t.Nodes {
-		d := &t.Nodes[i]
-		name := firstWord(d.Description)
-		if name == "" || words[name] > 1 {
-			name = fmt.Sprintf("%c-%016x", "?HSR"[min(d.Type, 3)], uint64(d.GUID))
+	byID := map[string]*Node{}
+	for i := range plan.Nodes {
+		d := &plan.Nodes[i]
+		name := d.Name
+		if name == "" {
+			if name = firstWord(d.Description); name == "" || words[name] > 1 {
+				name = d.ID
+			}
 		}
 		n, err := newNode(name, d)
 		if err != nil {
 			return nil, fmt.Errorf("building the fabric: %w", err)
 		}
-		byGUID[d.GUID] = n
-		f.byName[name] = n
+		if byID[d.ID] != nil || f.byName[name] != nil {
+			return nil, fmt.Errorf("building the fabric: two nodes %q (%s)", name, d.ID)
+		}
+		byID[d.ID], f.byName[name] = n, n
 		f.nodes = append(f.nodes, n)
 	}
-	for _, l := range t.Links() {
-		a, b := byGUID[l.A.Node], byGUID[l.B.Node]
-		if a == nil || b == nil {
-			continue // the source names an end it does not describe
+	for _, c := range plan.Cables {
+		if err := lay(byID, c); err != nil {
+			return nil, fmt.Errorf("building the fabric: %w", err)
 		}
-		pa, pb := a.port(uint8(l.A.Port)), b.port(uint8(l.B.Port))
-		if pa == nil || pb == nil || !pa.external() || !pb.external() {
-			return nil, fmt.Errorf("building the fabric: no ports for the cable %s[%d] to %s[%d]", a.Name, l.A.Port, b.Name, l.B.Port)
-		}
-		if pa.cable != nil || pb.cable != nil {
-			return nil, fmt.Errorf("building the fabric: two cables in a port of %v to %v", pa, pb)
-		}
-		speed, width := l.Speed, l.Width
-		if speed == fabric.SpeedUnknown {
-			speed = fabric.HDR
-		}
-		if width == 0 {
-			width = 4
-		}
-		pa.support(speed, width)
-		pb.support(speed, width)
-		connect(pa, pb)
 	}
 	for _, n := range f.nodes {
 		for _, p := range n.ports {
@@ -81,6 +65,36 @@ func New(t *fabric.Topology) (*Fabric, error) {
 		}
 	}
 	return f, nil
+}
+
+// lay connects the two ports of a cable and makes them for its speed.
+func lay(byID map[string]*Node, c Cable) error {
+	var ends [2]*Port
+	for i, e := range []CableEnd{c.A, c.B} {
+		n := byID[e.Node]
+		if n == nil {
+			return fmt.Errorf("a cable of %s[%d] leads to %s[%d]: a node is missing", c.A.Node, c.A.Port, c.B.Node, c.B.Port)
+		}
+		if e.Port < 1 || e.Port >= len(n.ports) {
+			return fmt.Errorf("a cable in port %d of %s, which has ports 1 to %d", e.Port, n.Name, len(n.ports)-1)
+		}
+		if ends[i] = n.ports[e.Port]; ends[i].cable != nil {
+			return fmt.Errorf("two cables in %v", ends[i])
+		}
+		speed, width := c.Speed, c.Width
+		if speed == mad.SpeedUnknown {
+			speed = mad.HDR
+		}
+		if width == 0 {
+			width = 4
+		}
+		ends[i].support(speed, width)
+	}
+	if ends[0] == ends[1] {
+		return fmt.Errorf("both ends of a cable in %v", ends[0])
+	}
+	connect(ends[0], ends[1])
+	return nil
 }
 
 // firstWord of a description, without the vendor's "MF0;…:model/U1" frame.
@@ -95,37 +109,30 @@ func firstWord(desc string) string {
 	return words[0]
 }
 
-func newNode(name string, d *fabric.Node) (*Node, error) {
-	if d.NumPorts == 0 || d.NumPorts == 255 {
-		return nil, fmt.Errorf("node %s has %d ports; 1 to 254 are possible", name, d.NumPorts)
+func newNode(name string, d *PlanNode) (*Node, error) {
+	if d.Ports < 1 || d.Ports > 254 {
+		return nil, fmt.Errorf("node %s has %d ports; 1 to 254 are possible", name, d.Ports)
 	}
 	n := &Node{Name: name, desc: d.Description, traps: map[uint64]*pendingTrap{}}
 	n.info = mad.NodeInfo{
-		BaseVersion: 1, ClassVersion: 1, Type: uint8(d.Type), NumPorts: d.NumPorts,
-		SystemGUID: uint64(d.SystemGUID), NodeGUID: uint64(d.GUID), PortGUID: uint64(d.GUID),
-		PartitionCap: partitionsCA, DeviceID: uint16(d.DeviceID), Revision: 0, VendorID: d.VendorID,
+		BaseVersion: 1, ClassVersion: 1, Type: d.Kind, NumPorts: uint8(d.Ports), SystemGUID: d.SystemGUID, NodeGUID: d.GUID, PortGUID: d.GUID,
+		PartitionCap: partitionsCA, DeviceID: d.DeviceID, VendorID: d.VendorID,
 	}
-	if n.info.SystemGUID == 0 {
-		n.info.SystemGUID = n.info.NodeGUID
-	}
-	if n.info.Type == 0 {
-		n.info.Type = mad.NodeCA
-	}
-	n.ports = make([]*Port, int(d.NumPorts)+1)
+	n.ports = make([]*Port, d.Ports+1)
 	ports := make([]Port, len(n.ports))
 	first := 1
-	if d.Type == fabric.NodeSwitch {
+	if d.Kind == mad.NodeSwitch {
 		first = 0
 		n.info.PartitionCap = partitionsSW
 		n.sw = newSwitching()
 	}
 	for i := first; i < len(n.ports); i++ {
 		p := &ports[i]
-		*p = Port{node: n, num: uint8(i), guid: n.info.NodeGUID, counters: &counterSet{}}
-		if d.Type != fabric.NodeSwitch {
-			p.guid = n.info.NodeGUID + uint64(i)
-			if dp := d.Port(fabric.PortNum(i)); dp != nil && dp.GUID != 0 {
-				p.guid = uint64(dp.GUID)
+		*p = Port{node: n, num: uint8(i), guid: d.GUID, counters: &counterSet{}}
+		if d.Kind != mad.NodeSwitch {
+			p.guid = d.GUID + uint64(i)
+			if g := d.PortGUIDs[i]; g != 0 {
+				p.guid = g
 			}
 		}
 		p.reset()
@@ -159,7 +166,7 @@ func (p *Port) reset() {
 	}
 	p.mlnx.SpeedEnabled, p.mlnx.SpeedActive = p.mlnx.SpeedSupported, 0
 	if p.info.WidthSupported == 0 {
-		p.support(fabric.HDR, 4)
+		p.support(mad.HDR, 4)
 	}
 	if p.num == 0 {
 		p.info.State, p.info.Phys = mad.PortActive, mad.PhysLinkUp
@@ -175,7 +182,7 @@ func (p *Port) reset() {
 
 // support sets what a port is built for; a link of two such ports comes up
 // with the best of both.
-func (p *Port) support(max fabric.Speed, width fabric.Width) {
+func (p *Port) support(max mad.Speed, width mad.Width) {
 	s, i := mad.NewSpeedSet(max), &p.info
 	i.SpeedSupported, i.SpeedEnabled = s.Legacy(), s.Legacy()
 	i.SpeedExtSupported, i.SpeedExtEnabled = s.Extended(), s.Extended()
@@ -186,10 +193,10 @@ func (p *Port) support(max fabric.Speed, width fabric.Width) {
 	if w&16 != 0 {
 		i.CapabilityMask2 |= mad.Cap2Width2X
 	}
-	if max >= fabric.HDR {
+	if max >= mad.HDR {
 		i.CapabilityMask2 |= mad.Cap2HDR
 	}
-	if max >= fabric.NDR {
+	if max >= mad.NDR {
 		i.CapabilityMask2 |= mad.Cap2NDR
 	}
 	i.CapabilityMask = mad.CapTrap | mad.CapNotice | mad.CapAutoMigration | mad.CapSLMapping | mad.CapSystemGUID | mad.CapMask2 |

@@ -3,7 +3,6 @@ package fabricsim
 import (
 	"fmt"
 
-	"github.com/fabricbot/fabricbot/fabric"
 	"github.com/fabricbot/fabricbot/testsuite/fabricsim/mad"
 )
 
@@ -19,8 +18,8 @@ type PortStatus struct {
 	Peer   string // "leaf01[3]"; empty without a cable
 	State  string // "Down", "Init", "Armed", "Active"
 	Phys   string // "LinkUp", "Polling", "Disabled", …
-	Width  fabric.Width
-	Speed  fabric.Speed
+	Width  mad.Width
+	Speed  mad.Speed
 }
 
 // Ports lists every external port of the fabric, nodes in the order of the

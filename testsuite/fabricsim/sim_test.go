@@ -1,6 +1,7 @@
 package fabricsim
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fabricbot/fabricbot/fabric"
+	"github.com/fabricbot/fabricbot/fabric/fabrictest"
 	"github.com/fabricbot/fabricbot/testsuite/fabricsim/shim"
 )
 
@@ -43,7 +45,15 @@ func needTools(t testing.TB, tools ...string) {
 
 func newTestFabric(t testing.TB, topology *fabric.Topology) *Fabric {
 	t.Helper()
-	f, err := New(topology)
+	var text bytes.Buffer
+	if err := fabrictest.WriteIBNetDiscover(&text, topology); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := ReadPlan(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := New(plan)
 	if err != nil {
 		t.Fatal(err)
 	}

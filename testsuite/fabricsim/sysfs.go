@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fabricbot/fabricbot/fabric"
 	"github.com/fabricbot/fabricbot/testsuite/fabricsim/mad"
 )
 
@@ -84,7 +83,7 @@ func (p *Port) render(t map[string]string, dir string) {
 	t[dir+"lid_mask_count"] = fmt.Sprint(i.LMC)
 	t[dir+"cap_mask"] = fmt.Sprintf("0x%08x", i.CapabilityMask)
 	width, speed := p.rate()
-	t[dir+"rate"] = fmt.Sprintf("%g Gb/sec (%v %v)", float64(speed.KernelRate(width)), width, speed)
+	t[dir+"rate"] = fmt.Sprintf("%g Gb/sec (%v %v)", speed.KernelRate(width), width, speed)
 	t[dir+"gids/0"] = colons(i.GIDPrefix) + ":" + colons(p.guid)
 	keys := mad.NewPKeyBlock(defaultPKey)
 	if p.tables != nil && p.tables.pkeys[0] != nil {
@@ -123,7 +122,7 @@ var sysfsCounters = map[mad.Counter]string{
 }
 
 // rate is the width and speed the port runs at.
-func (p *Port) rate() (fabric.Width, fabric.Speed) {
+func (p *Port) rate() (mad.Width, mad.Speed) {
 	width, _ := mad.WidthSet(p.info.WidthActive).Best()
 	speeds := mad.SpeedSetOf(p.info.SpeedActive, p.mlnx.SpeedActive, p.info.SpeedExtActive)
 	return width, speeds.Best()

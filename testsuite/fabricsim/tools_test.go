@@ -16,6 +16,7 @@ import (
 	"github.com/fabricbot/fabricbot/fabric"
 	"github.com/fabricbot/fabricbot/fabric/fabrictest"
 	"github.com/fabricbot/fabricbot/fabric/parse"
+	"github.com/fabricbot/fabricbot/testsuite/fabricsim/mad"
 )
 
 var long = flag.Bool("long", false, "also run what takes minutes")
@@ -264,7 +265,7 @@ func TestPortState(t *testing.T) {
 	order("espeed", "2") // EDR
 	order("reset")
 	eventually(t, 15*time.Second, "active after a new speed", active)
-	if s := status(); s.Speed != fabric.EDR {
+	if s := status(); s.Speed != mad.EDR {
 		t.Errorf("after espeed 2 the link runs at %v", s.Speed)
 	}
 	order("width", "1") // 1X

@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"testing"
 	"testing/quick"
-
-	"github.com/fabricbot/fabricbot/fabric"
 )
 
 // attributes holds one fresh value of every attribute and the bytes of it that
@@ -131,8 +129,8 @@ func TestCountersStopAtTheirLimit(t *testing.T) {
 }
 
 func TestSpeedsAndWidths(t *testing.T) {
-	s := NewSpeedSet(fabric.HDR)
-	if s.Legacy() != 7 || s.Mlnx() != 1 || s.Extended() != 7 || s.Best() != fabric.HDR {
+	s := NewSpeedSet(HDR)
+	if s.Legacy() != 7 || s.Mlnx() != 1 || s.Extended() != 7 || s.Best() != HDR {
 		t.Errorf("up to HDR: %d %d %d %v", s.Legacy(), s.Mlnx(), s.Extended(), s.Best())
 	}
 	if got := SpeedSetOf(s.Legacy(), s.Mlnx(), s.Extended()); got != s {
