@@ -23,6 +23,21 @@ func (l *Lab) plan() (Topology, error) {
 	return ReadNet(f)
 }
 
+// newFabric makes the simulator that was asked for.
+func (l *Lab) newFabric() (Fabric, error) {
+	name := fmt.Sprintf("fabriclab%d", l.instance)
+	switch l.opts.Simulator {
+	case "", SimulatorOwn:
+		return newSimFabric(l.topo, name), nil
+	case SimulatorStock:
+		if _, err := os.Stat(umad2sim); err != nil {
+			return nil, fmt.Errorf("the simulator ibsim needs Debian package ibsim-utils: %w", err)
+		}
+		return newIbsim(l.topo, name, filepath.Join(l.Dir, "log"), l.thread.start, l.log), nil
+	}
+	return nil, fmt.Errorf("no simulator %q; there are %s and %s", l.opts.Simulator, SimulatorOwn, SimulatorStock)
+}
+
 // takeInstance finds a number no other lab on the machine uses. The name is in
 // the abstract namespace, so it is free again when its owner is dead.
 func (l *Lab) takeInstance() error {
@@ -170,6 +185,9 @@ func (l *Lab) waitMaster(ctx context.Context) error {
 
 // followPorts keeps /sys/class/infiniband of every host as the fabric is.
 func (l *Lab) followPorts() {
+	if _, own := l.fabric.(hostPlugger); own {
+		return
+	}
 	for {
 		select {
 		case <-l.ctx.Done():
@@ -183,6 +201,9 @@ func (l *Lab) followPorts() {
 }
 
 func (l *Lab) refreshSysfs() error {
+	if _, own := l.fabric.(hostPlugger); own {
+		return nil // that simulator keeps them itself
+	}
 	ports, err := l.fabric.Ports()
 	if err != nil {
 		return err

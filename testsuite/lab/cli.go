@@ -75,6 +75,7 @@ func (p Program) dispatch(ctx context.Context, args []string) error {
 		fs.StringVar(&o.FabricFile, "fabric", "", "ibsim or ibnetdiscover `file` instead of a generated fabric")
 		odd := fs.Bool("odd", true, "odd shells and Dropbear on the last two hosts")
 		fs.StringVar(&o.User, "user", "root", "`user` of the inventory: root or ops")
+		fs.StringVar(&o.Simulator, "simulator", SimulatorOwn, "fabricsim, or ibsim for the packaged `simulator`")
 		fs.BoolVar(&detach, "detach", false, "return when the lab is up and leave it running")
 		fs.StringVar(&slack, "slack", "", "`address` on which the Slack emulator listens")
 		if err := p.parse(fs, args[1:]); err != nil {

@@ -93,8 +93,15 @@ func (l *Lab) writeHost(h *Host) error {
 	if h.Role == roleSM {
 		l.writeSM(t, h)
 	}
-	t.keep(writeSysfs(t.path("ib"), h.node, l.fabric.Device(), PortState{}))
-	t.file("ib/infiniband_mad/abi_version", 0o444, "5\n")
+	t.keep(writeSlot(t.path("ib"), l.fabric.Device()))
+	if own, ok := l.fabric.(hostPlugger); ok {
+		if t.err == nil {
+			t.keep(own.PlugHost(h.Name, t.path("ib")))
+		}
+	} else {
+		t.keep(writeSysfs(t.path("ib"), h.node, l.fabric.Device(), PortState{}))
+		t.file("ib/infiniband_mad/abi_version", 0o444, "5\n")
+	}
 	if t.err != nil {
 		return fmt.Errorf("laying out %s: %w", h.Name, t.err)
 	}
@@ -192,7 +199,7 @@ func convertKey(from, to string) error {
 
 func (l *Lab) writeTools(t *tree, h *Host) {
 	usr := "sys/upper/usr/"
-	for _, d := range []string{"lib/fabriclab/sbin", "lib/fabriclab/bin"} {
+	for _, d := range []string{"lib/fabriclab/sbin", "lib/fabriclab/bin", "lib/fabriclab/readings"} {
 		t.mkdir(usr+d, 0o755)
 	}
 	for _, sm := range []bool{false, true} {
@@ -206,6 +213,11 @@ func (l *Lab) writeTools(t *tree, h *Host) {
 			fmt.Fprintf(&env, "export %s='%s'\n", k, v)
 		}
 		t.file(usr+"lib/fabriclab/"+name, 0o644, env.String())
+	}
+	if own, ok := l.fabric.(*simFabric); ok {
+		library, err := os.ReadFile(own.library)
+		t.keep(err)
+		t.file("sys/upper"+simLibrary, 0o755, string(library))
 	}
 	for _, tool := range fabricTools {
 		t.file(usr+"sbin/"+tool, 0o755, string(emul("ibtool")))

@@ -162,7 +162,7 @@ func TestEveryHostIsItself(t *testing.T) {
 func TestOpsMayUseSudo(t *testing.T) {
 	l := needLab(t)
 	out, err := sshTo(l, "node003", "ops", "id -un; sudo -n id -un; sudo -n ibstat -l")
-	if want := "ops\nroot\nibsim0\n"; err != nil || out != want {
+	if want := "ops\nroot\nmlx5_0\n"; err != nil || out != want {
 		t.Errorf("got %q, %v, want %q", out, err, want)
 	}
 }
@@ -193,9 +193,9 @@ func TestToolsAnswer(t *testing.T) {
 		{"saquery -s", "IsSM"},
 		{"smpquery -D nodedesc 0", "node003 HCA-1"},
 		{"perfquery", "PortXmitData"},
-		{"ibqueryerrors", "Summary"},
+		{"ibqueryerrors; true", "Summary"},
 		{"ibstatus", "4: ACTIVE"},
-		{"ibdev2netdev", "ibsim0 port 1 ==> ib0 (Up)"},
+		{"ibdev2netdev", "mlx5_0 port 1 ==> ib0 (Up)"},
 		{"ofed_info -s", "MLNX_OFED_LINUX-"},
 		{"lspci -D -nn -d 15b3:", "0000:81:00.0 Infiniband controller [0207]: Mellanox Technologies MT28908 Family [ConnectX-6] [15b3:101b]"},
 		{"lspci -vv -d 15b3:", "LnkSta:\tSpeed 16GT/s, Width x16"},
@@ -259,16 +259,17 @@ func processesOf(t *testing.T, dir, instance string) int {
 	envs, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, f := range envs {
 		env, _ := os.ReadFile(f)
-		if strings.Contains(string(env), dir+"/hosts/") || strings.Contains(string(env), "IBSIM_SOCKNAME=fabriclab"+instance+"-") {
+		if strings.Contains(string(env), dir+"/hosts/") || strings.Contains(string(env), "FABRICLAB=fabriclab"+instance+"\x00") {
 			n++
 		}
 	}
 	return n
 }
 
-// TestToolsTakeTurns fills all seats of the simulator with servers that stay,
-// and sees a ninth tool wait until one of them is killed.
-func TestToolsTakeTurns(t *testing.T) {
+// TestManyServers leaves more servers running than the stock simulator had
+// seats, stops some of them in the middle of their work, and sees all other
+// tools go on.
+func TestManyServers(t *testing.T) {
 	l := needLab(t)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -279,32 +280,51 @@ func TestToolsTakeTurns(t *testing.T) {
 			h.Run(ctx, "pkill", "-KILL", "ibping") // only its own processes are in a host's sight
 		}
 	}()
-	for i := range toolSeats {
-		h := l.Hosts[i%len(l.Hosts)]
+	for i := range 5 * len(l.Hosts) {
+		h, vendor := l.Hosts[i%len(l.Hosts)], 0x1405+i/len(l.Hosts) // one server per vendor id
 		servers.Add(1)
-		go func() { defer servers.Done(); h.Run(ctx, "timeout", "40", "ibping", "-S") }()
+		go func() { defer servers.Done(); h.Run(ctx, "timeout", "40", "ibping", "-S", "-o", fmt.Sprint(vendor)) }()
 	}
-	eventually(t, 10*time.Second, "all seats taken", func() bool {
-		f, ok := l.fabric.(*ibsim)
-		return ok && len(f.relay.tools) == toolSeats
-	})
-	done := make(chan error, 1)
-	go func() {
-		out, err := sshTo(l, "node003", "root", "sminfo")
-		if err == nil && !strings.Contains(out, "SMINFO_MASTER") {
-			err = errors.New(out)
+	eventually(t, 20*time.Second, "five servers on every host", func() bool {
+		for _, h := range l.Hosts {
+			if out, _ := h.Run(ctx, "pgrep", "-c", "-x", "ibping"); strings.TrimSpace(out) != "5" {
+				return false
+			}
 		}
-		done <- err
-	}()
-	select {
-	case err := <-done:
-		t.Fatalf("a ninth tool did not wait: %v", err)
-	case <-time.After(2 * time.Second):
-	}
-	if _, err := l.Hosts[0].Run(ctx, "pkill", "-KILL", "ibping"); err != nil {
+		return true
+	})
+	if _, err := l.Hosts[0].Run(ctx, "pkill", "-STOP", "ibping"); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-done; err != nil {
-		t.Errorf("the tool that waited: %v", err)
+	if out := mustSSH(t, l, "node003", "sminfo"); !strings.Contains(out, "SMINFO_MASTER") {
+		t.Errorf("sminfo: %s", out)
+	}
+}
+
+// TestStockSimulator brings up a small lab on the packaged simulator, as long
+// as there is a choice.
+func TestStockSimulator(t *testing.T) {
+	needLab(t)
+	if _, err := os.Stat(umad2sim); err != nil {
+		t.Skip("needs Debian package ibsim-utils")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	l, err := Start(ctx, Options{Hosts: 2, Dir: t.TempDir(), Simulator: SimulatorStock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := l.Hosts[1].Run(ctx, "sminfo"); err != nil || !strings.Contains(out, "SMINFO_MASTER") {
+		t.Errorf("sminfo: %v: %s", err, out)
+	}
+	if _, err := l.Fault(ctx, "mad-hang", "leaf01"); err == nil {
+		t.Error("the stock simulator made a fault it does not know")
+	}
+	if err := l.Stop(); err != nil {
+		t.Error(err)
+	}
+	if l, err := Start(ctx, Options{Hosts: 2, Dir: t.TempDir(), Simulator: "other"}); err == nil {
+		l.Stop()
+		t.Error("a lab on an unknown simulator")
 	}
 }

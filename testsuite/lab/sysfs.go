@@ -34,14 +34,32 @@ func writeSysfs(dir string, n Node, device string, p PortState) error {
 	}
 	guid := func(g uint64) string { return gid(0, g)[20:] }
 	files := map[string]string{
-		base + "/node_guid":                 guid(n.GUID),
-		base + "/sys_image_guid":            guid(n.GUID),
-		base + "/node_desc":                 n.Name + " HCA-1",
-		base + "/node_type":                 "1: CA",
-		base + "/fw_ver":                    sysfsFWVers,
-		base + "/hw_rev":                    "0",
-		base + "/hca_type":                  "MT4123",
-		base + "/board_id":                  boardID,
+		base + "/node_guid":      guid(n.GUID),
+		base + "/sys_image_guid": guid(n.GUID),
+		base + "/node_desc":      n.Name + " HCA-1",
+		base + "/node_type":      "1: CA",
+		base + "/fw_ver":         sysfsFWVers,
+		base + "/hw_rev":         "0",
+		base + "/hca_type":       "MT4123",
+		base + "/board_id":       boardID,
+		port + "/state":          state,
+		port + "/phys_state":     phys,
+		port + "/link_layer":     "InfiniBand",
+		port + "/lid":            fmt.Sprintf("0x%x", p.LID),
+		port + "/sm_lid":         fmt.Sprintf("0x%x", p.SMLID),
+		port + "/lid_mask_count": fmt.Sprint(p.LMC),
+		port + "/sm_sl":          "0",
+		port + "/rate":           sysfsRate(p),
+		port + "/gids/0":         gid(0xfe80000000000000, portGUID(n)),
+		port + "/pkeys/0":        "0xffff",
+	}
+	return writeFiles(files)
+}
+
+// writeSlot writes what sysfs says of the PCI slot the adapter sits in.
+func writeSlot(dir, device string) error {
+	base := filepath.Join(dir, "infiniband", device)
+	return writeFiles(map[string]string{
 		base + "/device/vendor":             "0x15b3",
 		base + "/device/device":             "0x101b",
 		base + "/device/slot":               pciSlot,
@@ -52,17 +70,11 @@ func writeSysfs(dir string, n Node, device string, p PortState) error {
 		base + "/device/max_link_speed":     "16.0 GT/s PCIe",
 		base + "/device/current_link_width": "16",
 		base + "/device/max_link_width":     "16",
-		port + "/state":                     state,
-		port + "/phys_state":                phys,
-		port + "/link_layer":                "InfiniBand",
-		port + "/lid":                       fmt.Sprintf("0x%x", p.LID),
-		port + "/sm_lid":                    fmt.Sprintf("0x%x", p.SMLID),
-		port + "/lid_mask_count":            fmt.Sprint(p.LMC),
-		port + "/sm_sl":                     "0",
-		port + "/rate":                      sysfsRate(p),
-		port + "/gids/0":                    gid(0xfe80000000000000, portGUID(n)),
-		port + "/pkeys/0":                   "0xffff",
-	}
+	})
+}
+
+// writeFiles writes the files that do not hold their text yet.
+func writeFiles(files map[string]string) error {
 	var errs []error
 	for path, text := range files {
 		if old, err := os.ReadFile(path); err == nil && string(old) == text+"\n" {
