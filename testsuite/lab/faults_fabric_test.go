@@ -69,3 +69,34 @@ func TestFabricFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestSiteFabric builds a lab from the text ibnetdiscover printed at a site:
+// two hosts, one with two adapters, links of several kinds.
+func TestSiteFabric(t *testing.T) {
+	needLab(t)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	l, err := Start(ctx, Options{FabricFile: "testdata/site.net", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Stop()
+	if len(l.Hosts) != 2 || l.Hosts[0].Name != "db01" || l.Hosts[1].Name != "db02" {
+		t.Fatalf("hosts %v", l.Hosts)
+	}
+	for _, c := range []struct{ command, want string }{
+		{"ibstat -l", "^mlx5_0\nmlx5_1\n$"},
+		{"ibstat mlx5_0", "Rate: 400"},
+		{"ibstat mlx5_1 1", "Rate: 200"},
+		{"lspci -d 15b3:", "(?s)81:00.0.*91:00.0"},
+		{"cat /sys/class/infiniband/mlx5_1/device/slot", "0000:91:00.0"},
+		{"sminfo -C mlx5_1", "SMINFO_MASTER"},
+		{"ibnetdiscover", `"H-fc6a1c0300000108"\[1\].*"Mellanox Technologies Aggregation Node"`},
+		{"iblinkinfo", `2X\s+53\.125 Gbps Active`},
+	} {
+		out, err := l.Hosts[0].Run(ctx, strings.Fields(c.command)...)
+		if err != nil || !regexp.MustCompile(c.want).MatchString(out) {
+			t.Errorf("%s: %v, no %s in\n%s", c.command, err, c.want, out)
+		}
+	}
+}

@@ -93,8 +93,11 @@ func (l *Lab) writeHost(h *Host) error {
 	if h.Role == roleSM {
 		l.writeSM(t, h)
 	}
-	t.keep(writeSlot(t.path("ib"), l.fabric.Device()))
+	t.keep(writeSlot(t.path("ib"), l.fabric.Device(), pciSlot(0)))
 	if own, ok := l.fabric.(hostPlugger); ok {
+		for i := range h.node.More {
+			t.keep(writeSlot(t.path("ib"), deviceName(i+1), pciSlot(i+1)))
+		}
 		if t.err == nil {
 			t.keep(own.PlugHost(h.Name, t.path("ib")))
 		}

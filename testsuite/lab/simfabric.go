@@ -30,7 +30,9 @@ type simFabric struct {
 func newSimFabric(t Topology, name string) *simFabric { return &simFabric{topo: t, name: name} }
 
 // Device is what a kernel calls the first adapter of this family.
-func (f *simFabric) Device() string { return "mlx5_0" }
+func (f *simFabric) Device() string { return deviceName(0) }
+
+func deviceName(i int) string { return fmt.Sprintf("mlx5_%d", i) }
 
 func (f *simFabric) Start(ctx context.Context) error {
 	cache, err := os.UserCacheDir()
@@ -80,7 +82,12 @@ func (f *simFabric) PlugHost(host, dir string) error {
 		return fmt.Errorf("opening %s: %w", dir, err)
 	}
 	f.handles = append(f.handles, fd)
-	_, err = f.sim.Plug(fmt.Sprintf("/proc/self/fd/%d", fd), fabricsim.Adapter{Node: host, Device: f.Device(), Firmware: sysfsFWVers, Board: boardID})
+	node, _ := f.topo.node(host)
+	var adapters []fabricsim.Adapter
+	for i, n := range append([]Node{node}, node.More...) {
+		adapters = append(adapters, fabricsim.Adapter{Node: n.Name, Device: deviceName(i), Firmware: sysfsFWVers, Board: boardID})
+	}
+	_, err = f.sim.Plug(fmt.Sprintf("/proc/self/fd/%d", fd), adapters...)
 	return err
 }
 

@@ -11,11 +11,13 @@ import (
 
 // Where a generated adapter sits in a host, as lspci and sysfs agree on.
 const (
-	pciSlot     = "0000:81:00.0"
 	boardID     = "MT_0000000223"
 	partNumber  = "MCX653105A-HDAT"
 	sysfsFWVers = "20.43.1014"
 )
+
+// pciSlot is where the i-th adapter of a host sits.
+func pciSlot(i int) string { return fmt.Sprintf("0000:%02x:00.0", 0x81+0x10*i) }
 
 // writeSysfs writes or refreshes the adapter's directory under
 // /sys/class/infiniband, with the port's state as the fabric has it. Files are
@@ -57,12 +59,12 @@ func writeSysfs(dir string, n Node, device string, p PortState) error {
 }
 
 // writeSlot writes what sysfs says of the PCI slot the adapter sits in.
-func writeSlot(dir, device string) error {
+func writeSlot(dir, device, slot string) error {
 	base := filepath.Join(dir, "infiniband", device)
 	return writeFiles(map[string]string{
 		base + "/device/vendor":             "0x15b3",
 		base + "/device/device":             "0x101b",
-		base + "/device/slot":               pciSlot,
+		base + "/device/slot":               slot,
 		base + "/device/part":               partNumber,
 		base + "/device/numa_node":          "0",
 		base + "/device/local_cpulist":      "0-1",
@@ -123,10 +125,10 @@ func sysfsRate(p PortState) string {
 	return "10 Gb/sec (4X SDR)"
 }
 
-// pciDump is one adapter's configuration space as `lspci -xxx` would print it
+// pciDump is the configuration space of a host's adapters as `lspci -xxx` prints it
 // and `lspci -F` reads it: header, and a PCI Express capability with a link of
 // 16 GT/s x16 that is also trained so (PCI Express Base Specification, 7.5.3).
-func pciDump(Node) string {
+func pciDump(n Node) string {
 	c := make([]byte, 256)
 	put := func(at int, b ...byte) { copy(c[at:], b) }
 	put(0x00, 0xb3, 0x15, 0x1b, 0x10) // vendor, device: ConnectX-6
@@ -138,13 +140,16 @@ func pciDump(Node) string {
 	put(0x6c, 0x04, 0x01, 0x40, 0x00) // link capabilities: 16 GT/s, x16
 	put(0x72, 0x04, 0x01)             // link status: 16 GT/s, x16
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s Infiniband controller: Mellanox Technologies MT28908 Family [ConnectX-6]\n", pciSlot)
-	for i := 0; i < len(c); i += 16 {
-		fmt.Fprintf(&b, "%02x:", i)
-		for _, v := range c[i : i+16] {
-			fmt.Fprintf(&b, " %02x", v)
+	for k := range 1 + len(n.More) {
+		fmt.Fprintf(&b, "%s Infiniband controller: Mellanox Technologies MT28908 Family [ConnectX-6]\n", pciSlot(k))
+		for i := 0; i < len(c); i += 16 {
+			fmt.Fprintf(&b, "%02x:", i)
+			for _, v := range c[i : i+16] {
+				fmt.Fprintf(&b, " %02x", v)
+			}
+			b.WriteByte('\n')
 		}
 		b.WriteByte('\n')
 	}
-	return b.String() + "\n"
+	return b.String()
 }
