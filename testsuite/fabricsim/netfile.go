@@ -14,10 +14,10 @@ import (
 // What a net file leaves out is made up so that it looks like a fabric of the
 // HDR generation. The company id is NVIDIA's in the IEEE list.
 const (
-	madeUpGUID   uint64 = 0xb8599f0310000000
-	vendorID            = 0x02c9
-	deviceCA            = 0x101b // ConnectX-6
-	deviceSwitch        = 0xd2f0 // Quantum
+	madeUpGUID   = 0xb8599f0310000000
+	vendorID     = 0x02c9
+	deviceCA     = 0x101b // ConnectX-6
+	deviceSwitch = 0xd2f0 // Quantum
 )
 
 var (

@@ -13,7 +13,6 @@ type packet struct {
 	length     int     // what counts of them: less or more in RMPP messages
 	slid, dlid uint16
 	sl         uint8
-	pathBits   uint8
 	srcQP      uint32
 	dstQP      uint32
 	qkey       uint32
