@@ -130,7 +130,7 @@ func (f *HostFacts) find(sev Severity, action, format string, args ...any) {
 func (h *Hosts) portFacts(ctx context.Context, f *HostFacts, res hostexec.Result) {
 	rep, err := parse.IBStat(bytes.NewReader(res.Stdout))
 	switch {
-	case err != nil:
+	case err != nil, len(rep.CAs) == 0 && !rep.NoDevices:
 		f.find(Unknown, "", "ibstat said nothing that can be read: %s", lastLines(append(res.Stderr, res.Stdout...), 1))
 		return
 	case rep.NoDevices:

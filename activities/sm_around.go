@@ -11,7 +11,7 @@ import (
 
 // FindSMTrouble judges a survey against the inventory's plan. Computes only.
 func (h *Hosts) FindSMTrouble(_ context.Context, s SMSurvey) ([]Finding, error) {
-	return JudgeSMs(s, len(h.plannedSMs())), nil
+	return JudgeSMs(s, h.plannedSMs()), nil
 }
 
 // plannedSMs are the hosts that run a subnet manager by plan and are not in

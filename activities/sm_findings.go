@@ -2,16 +2,17 @@ package activities
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/fabricbot/fabricbot/fabric"
 )
 
-// JudgeSMs turns a survey into findings. planned is the number of hosts with
-// the role of a subnet manager. No finding above info means: one living
+// JudgeSMs turns a survey into findings. planned are the hosts with the role of
+// a subnet manager. No finding above info means: one living
 // master, and a standby where one is planned.
-func JudgeSMs(s SMSurvey, planned int) []Finding {
+func JudgeSMs(s SMSurvey, planned []string) []Finding {
 	var found []Finding
 	add := func(sev Severity, action, format string, args ...any) {
 		found = append(found, Finding{Severity: sev, Text: fmt.Sprintf(format, args...), Action: action})
@@ -33,9 +34,9 @@ func JudgeSMs(s SMSurvey, planned int) []Finding {
 	if len(masters) == 1 && s.Believed != 0 && s.Believed != masters[0].GUID {
 		add(Warn, "", "port %s still believes in %s, which is not the master", s.From, s.Believed)
 	}
-	if planned > 1 && len(standbys) < planned-1 {
-		add(Warn, "look at opensm on the host that is missing", "%d standby where %d are planned", len(standbys), planned-1)
-	} else if planned <= 1 && len(standbys) == 0 && len(masters) == 1 {
+	if missing := unseen(s, planned); len(missing) > 0 && len(masters) > 0 {
+		add(Warn, "look at opensm there", "no subnet manager answers on %s, where one is planned", strings.Join(missing, ", "))
+	} else if len(planned) <= 1 && len(standbys) == 0 && len(masters) == 1 {
 		add(Warn, "", "no standby: when %s stops, nothing configures the fabric", masters[0].Name())
 	}
 	for _, m := range s.SMs {
@@ -68,6 +69,17 @@ func JudgeSMs(s SMSurvey, planned int) []Finding {
 		add(Unknown, "", "the list may lack some: %s", s.Trouble)
 	}
 	return found
+}
+
+// unseen are the planned hosts on which no manager was found.
+func unseen(s SMSurvey, planned []string) []string {
+	var missing []string
+	for _, host := range planned {
+		if !slices.ContainsFunc(s.SMs, func(m SMSeen) bool { return m.Host == host }) {
+			missing = append(missing, host)
+		}
+	}
+	return missing
 }
 
 func names(sms []SMSeen) string {

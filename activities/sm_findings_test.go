@@ -15,22 +15,22 @@ func TestJudgeSMs(t *testing.T) {
 	tests := []struct {
 		name    string
 		survey  SMSurvey
-		planned int
+		planned []string
 		// want are a severity and words per finding; none means a clean bill.
 		want []string
 	}{
-		{"healthy", SMSurvey{From: active, SMs: []SMSeen{master, standby}, Believed: 1}, 2, nil},
-		{"no_master", SMSurvey{From: active, SMs: []SMSeen{standby}}, 1, []string{"fail no subnet manager answers as master"}},
-		{"no_sm_port_initializing", SMSurvey{From: Vantage{Host: "node003", State: fabric.PortInitializing}}, 0, []string{"fail no subnet manager: none answers and port node003"}},
-		{"two_masters", SMSurvey{From: active, SMs: []SMSeen{master, with(standby, func(s *SMSeen) { s.State, s.Growing = fabric.SMMaster, true })}, Believed: 1}, 1, []string{"fail two masters: node001, node002"}},
-		{"hangs", SMSurvey{From: active, SMs: []SMSeen{with(master, func(s *SMSeen) { s.Growing = false }), standby}, Believed: 1}, 2, []string{"fail node001 is master but its activity count stands"}},
-		{"stale_belief", SMSurvey{From: active, SMs: []SMSeen{master, standby}, Believed: 9}, 2, []string{"warn port node003 mlx5_0/1 still believes in 0x0000000000000009"}},
-		{"standby_missing", SMSurvey{From: active, SMs: []SMSeen{master}, Believed: 1}, 2, []string{"warn 0 standby where 1 are planned"}},
-		{"single_by_plan", SMSurvey{From: active, SMs: []SMSeen{master}, Believed: 1}, 1, []string{"warn no standby: when node001 stops"}},
-		{"stray", SMSurvey{From: active, SMs: []SMSeen{master, standby, {GUID: 3, LID: 3, State: fabric.SMStandby, Node: "node017 mlx5_0"}}, Believed: 1}, 2, []string{"warn stray subnet manager on node017 mlx5_0 (STANDBY, priority 0)"}},
-		{"equal_priorities", SMSurvey{From: active, SMs: []SMSeen{master, with(standby, func(s *SMSeen) { s.Priority = 14 })}, Believed: 1}, 2, []string{"warn equal priority 14 on node001, node002"}},
-		{"weaker_master", SMSurvey{From: active, SMs: []SMSeen{with(master, func(s *SMSeen) { s.Priority = 3 }), standby}, Believed: 1}, 2, []string{"warn node002 (priority 13) stands by below master node001 (priority 3)"}},
-		{"unanswered", SMSurvey{From: active, SMs: []SMSeen{master, standby}, Believed: 1, Trouble: "the SM port with LID 7 does not answer"}, 2, []string{"unknown the list may lack some: the SM port with LID 7"}},
+		{"healthy", SMSurvey{From: active, SMs: []SMSeen{master, standby}, Believed: 1}, []string{"node001", "node002"}, nil},
+		{"no_master", SMSurvey{From: active, SMs: []SMSeen{standby}}, []string{"node001"}, []string{"fail no subnet manager answers as master"}},
+		{"no_sm_port_initializing", SMSurvey{From: Vantage{Host: "node003", State: fabric.PortInitializing}}, nil, []string{"fail no subnet manager: none answers and port node003"}},
+		{"two_masters", SMSurvey{From: active, SMs: []SMSeen{master, with(standby, func(s *SMSeen) { s.State, s.Growing = fabric.SMMaster, true })}, Believed: 1}, []string{"node001"}, []string{"fail two masters: node001, node002"}},
+		{"hangs", SMSurvey{From: active, SMs: []SMSeen{with(master, func(s *SMSeen) { s.Growing = false }), standby}, Believed: 1}, []string{"node001", "node002"}, []string{"fail node001 is master but its activity count stands"}},
+		{"stale_belief", SMSurvey{From: active, SMs: []SMSeen{master, standby}, Believed: 9}, []string{"node001", "node002"}, []string{"warn port node003 mlx5_0/1 still believes in 0x0000000000000009"}},
+		{"standby_missing", SMSurvey{From: active, SMs: []SMSeen{master}, Believed: 1}, []string{"node001", "node002"}, []string{"warn no subnet manager answers on node002, where one is planned"}},
+		{"single_by_plan", SMSurvey{From: active, SMs: []SMSeen{master}, Believed: 1}, []string{"node001"}, []string{"warn no standby: when node001 stops"}},
+		{"stray", SMSurvey{From: active, SMs: []SMSeen{master, standby, {GUID: 3, LID: 3, State: fabric.SMStandby, Node: "node017 mlx5_0"}}, Believed: 1}, []string{"node001", "node002"}, []string{"warn stray subnet manager on node017 mlx5_0 (STANDBY, priority 0)"}},
+		{"equal_priorities", SMSurvey{From: active, SMs: []SMSeen{master, with(standby, func(s *SMSeen) { s.Priority = 14 })}, Believed: 1}, []string{"node001", "node002"}, []string{"warn equal priority 14 on node001, node002"}},
+		{"weaker_master", SMSurvey{From: active, SMs: []SMSeen{with(master, func(s *SMSeen) { s.Priority = 3 }), standby}, Believed: 1}, []string{"node001", "node002"}, []string{"warn node002 (priority 13) stands by below master node001 (priority 3)"}},
+		{"unanswered", SMSurvey{From: active, SMs: []SMSeen{master, standby}, Believed: 1, Trouble: "the SM port with LID 7 does not answer"}, []string{"node001", "node002"}, []string{"unknown the list may lack some: the SM port with LID 7"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -38,6 +38,8 @@ type SMService struct {
 	// Takeover is how long a standby of this configuration waits before it
 	// believes that the master is gone.
 	Takeover time.Duration `json:"takeover"`
+	// Poll is the pause between a standby's two questions to the master.
+	Poll time.Duration `json:"poll"`
 	// Package is the package version, empty when the host does not say.
 	Package string `json:"package,omitempty"`
 	// Trouble says why the facts are not complete; then nothing is changed.
@@ -118,7 +120,7 @@ func (h *Hosts) smUnit(ctx context.Context, s *SMService) error {
 	}
 	s.Manager, s.Unit = "init.d", initScript
 	switch said := strings.ToLower(string(res.Stdout)); {
-	case strings.Contains(said, "not running"), strings.Contains(said, "stopped"), strings.Contains(said, "unused"):
+	case strings.Contains(said, "not running"), strings.Contains(said, "stopped"), strings.Contains(said, "dead"), strings.Contains(said, "unused"):
 	case strings.Contains(said, "running"):
 		s.Running = true
 	default:
@@ -172,7 +174,9 @@ func (h *Hosts) smConf(ctx context.Context, s *SMService) error {
 	s.SubnetPrefix = get("subnet_prefix", "0xfe80000000000000")
 	s.RoutingEngine = get("routing_engine", "minhop")
 	s.Priority, _ = strconv.Atoi(get("sm_priority", "0"))
-	s.Takeover = takeover(get("sminfo_polling_timeout", "10000"), get("polling_retry_number", "4"))
+	polling := get("sminfo_polling_timeout", "10000")
+	s.Takeover = takeover(polling, get("polling_retry_number", "4"))
+	s.Poll = takeover(polling, "0")
 	partitions := get("partition_config_file", "/etc/opensm/partitions.conf")
 	if b, err := h.Look.Get(ctx, s.Host, partitions, maxConf); err == nil {
 		s.PartitionsSum = sum(b)

@@ -80,9 +80,10 @@ const (
 	growthLimit = 12 * time.Second
 )
 
-// SurveySMs finds every subnet manager: the port's own master, then all ports
-// that the subnet administrator lists with the IsSM capability, each asked
-// directly. Only looks.
+// SurveySMs finds every subnet manager: the port's own master, all ports that
+// the subnet administrator lists with the IsSM capability, and the ports of the
+// hosts that run one by plan (a port that went down and came back can have lost
+// the capability while its manager lives). Each is asked directly. Only looks.
 func (h *Hosts) SurveySMs(ctx context.Context, from Vantage) (SMSurvey, error) {
 	defer beat(ctx)()
 	s := SMSurvey{From: from}
@@ -90,6 +91,7 @@ func (h *Hosts) SurveySMs(ctx context.Context, from Vantage) (SMSurvey, error) {
 	if err != nil {
 		return s, err
 	}
+	// True means that somebody says there is a manager.
 	lids := map[fabric.LID]bool{}
 	if own != nil {
 		s.Believed = own.GUID
@@ -103,6 +105,11 @@ func (h *Hosts) SurveySMs(ctx context.Context, from Vantage) (SMSurvey, error) {
 	for _, lid := range found {
 		lids[lid] = true
 	}
+	for _, lid := range h.plannedPorts(ctx) {
+		if _, known := lids[lid]; !known {
+			lids[lid] = false
+		}
+	}
 	order := make([]fabric.LID, 0, len(lids))
 	for lid := range lids {
 		order = append(order, lid)
@@ -112,6 +119,9 @@ func (h *Hosts) SurveySMs(ctx context.Context, from Vantage) (SMSurvey, error) {
 		sm, err := h.askSM(ctx, from, lid)
 		if err != nil {
 			return s, err
+		}
+		if sm == nil && !lids[lid] {
+			continue
 		}
 		if sm == nil {
 			s.Trouble = strings.TrimPrefix(s.Trouble+fmt.Sprintf("; the SM port with LID %d does not answer", lid), "; ")
@@ -127,6 +137,21 @@ func (h *Hosts) SurveySMs(ctx context.Context, from Vantage) (SMSurvey, error) {
 	}
 	h.watchGrowth(ctx, &s)
 	return s, nil
+}
+
+// plannedPorts are the LIDs of the ports of planned managers. A host without an
+// answer has none.
+func (h *Hosts) plannedPorts(ctx context.Context) []fabric.LID {
+	var lids []fabric.LID
+	for _, v := range onEach(ctx, h.plannedSMs(), vantageWidth, func(ctx context.Context, host string) *Vantage {
+		v, _ := h.portOf(ctx, host)
+		return v
+	}) {
+		if v != nil && v.LID != 0 {
+			lids = append(lids, v.LID)
+		}
+	}
+	return lids
 }
 
 // watchGrowth reads the activity counts again until those of all masters have

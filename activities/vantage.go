@@ -155,8 +155,11 @@ func (h *Hosts) portOf(ctx context.Context, host string) (*Vantage, string) {
 	if err != nil {
 		return nil, "ibstat: " + err.Error() + " " + lastLines(res.Stderr, 1)
 	}
-	if rep.NoDevices {
+	switch {
+	case rep.NoDevices:
 		return nil, "no RDMA device (driver not loaded or no card)"
+	case len(rep.CAs) == 0:
+		return nil, "ibstat said nothing that can be read: " + lastLines(append(res.Stderr, res.Stdout...), 1)
 	}
 	var best *Vantage
 	for _, ca := range rep.CAs {

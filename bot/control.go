@@ -67,12 +67,13 @@ func (r Renderer) shown(v activities.View) (message, error) {
 	m.add(w.get("title"), limitSection)
 	m.add(lines(w.get("line"), w.get("progress")), limitSection)
 	m.add(w.get("plan"), maxPlan)
-	m.add(lines(w.get("gate"), w.get("decisions")), maxSteps)
-	m.add(w.get("all-steps"), limitSection)
+	m.add(w.get("gate"), maxSteps)
 	if v.State.Final() {
 		m.add(w.get("end"), maxResult)
 		m.add(w.get("findings"), maxFindings)
 	}
+	m.add(w.get("all-steps"), limitSection)
+	m.add(w.get("open"), maxSteps)
 	m.Blocks = append(m.Blocks, note(w.get("words")+" · "+w.get("refreshed")))
 	return m.fit(), w.err
 }

@@ -19,7 +19,7 @@ func TestHomeShowsWhatWaitsForMe(t *testing.T) {
 	tests := []struct{ user, want string }{
 		{ben, "*Waiting for your decision*\n⏸ `"},
 		{anna, "*Waiting for your decision*\nNothing.\n*Going on*\n⏸ `"},
-		{viewer, "*Ended last*\n✅ `"},
+		{viewer, "*Ended last*\n⚠ `"},
 		{guest, "people of its own workspace only"},
 	}
 	for _, tt := range tests {

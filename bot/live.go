@@ -45,6 +45,7 @@ func (r Renderer) live(v activities.View, by *activities.Person) (message, error
 		// At most six blocks and nothing to press.
 		m.add(w.get("end"), maxResult)
 		m.add(w.get("findings"), maxFindings)
+		m.add(w.get("outcome"), maxSteps)
 		m.add(w.get("decisions"), maxSteps)
 	case v.State == activities.Waiting && v.Gate != nil:
 		m.add(w.get("plan"), maxPlan)

@@ -90,9 +90,14 @@ func ensureNamespace(ctx context.Context, w workflowservice.WorkflowServiceClien
 // ensureAttributes adds the search attributes that are missing and waits until a query may name them all. Without the
 // wait the first workflow that carries one would be refused.
 func ensureAttributes(ctx context.Context, cl client.Client, o Options) error {
-	have, err := cl.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: o.Namespace})
+	var have *operatorservice.ListSearchAttributesResponse
+	// This service has a cache of its own, which may not know a namespace just made.
+	err := repeat(ctx, "search attributes of namespace "+o.Namespace, func() (err error) {
+		have, err = cl.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: o.Namespace})
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("listing search attributes of namespace %s: %w", o.Namespace, err)
+		return err
 	}
 	missing := map[string]enumspb.IndexedValueType{}
 	var names []string

@@ -171,7 +171,7 @@ func (s *Server) UISignIn() string {
 	if s.ui == nil {
 		return ""
 	}
-	return s.UIAddress() + "/?token=" + s.ui.token
+	return engine.UILink(s.m.UIPort, s.ui.token)
 }
 
 // Meta is what was recorded at this start.

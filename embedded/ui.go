@@ -30,9 +30,8 @@ import (
 )
 
 const (
-	uiTokenFile = "ui.token" // in DataDir/tls
-	uiCookie    = "fabricbot_ui"
-	uiTokenLen  = 32 // octets before hex
+	uiCookie   = "fabricbot_ui"
+	uiTokenLen = 32 // octets before hex
 )
 
 // webUI is Temporal's web UI, read only in two independent ways: its own middleware lets only GET and workflow queries
@@ -49,7 +48,7 @@ type webUI struct {
 }
 
 func newUI(o Options, m Meta, a *authority) (*webUI, error) {
-	token, err := uiToken(filepath.Join(o.DataDir, engine.TLSDir, uiTokenFile))
+	token, err := uiToken(filepath.Join(o.DataDir, engine.TLSDir, engine.UITokenFile))
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +134,7 @@ func (u *webUI) guard(next http.Handler) http.Handler {
 			return
 		}
 		if c, err := r.Cookie(uiCookie); err != nil || !u.is(c.Value) {
-			http.Error(w, "open this page by the sign-in link that fabricd prints", http.StatusUnauthorized)
+			http.Error(w, "open this page by its sign-in link; `fabricctl engine link` prints it, run as the user who runs fabricd", http.StatusUnauthorized)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -55,7 +55,8 @@ func (x *Index) Resolve(words []string) (Entry, []string, error) {
 
 func (x *Index) unknown(words []string) *UsageError {
 	typed := words[0]
-	if verbs := x.verbs(strings.ToLower(words[0])); len(verbs) > 0 {
+	verbs := x.verbs(strings.ToLower(words[0]))
+	if len(verbs) > 0 {
 		if len(words) == 1 {
 			return &UsageError{Reason: fmt.Sprintf("%s needs a verb: %s", words[0], strings.Join(verbs, ", ")), Example: words[0] + " " + verbs[0]}
 		}
@@ -71,6 +72,9 @@ func (x *Index) unknown(words []string) *UsageError {
 	if near := Nearest(strings.ToLower(typed), names); near != "" {
 		u.Reason += fmt.Sprintf(", did you mean %q?", near)
 		u.Example = strings.TrimSpace(near + " " + x.byName[near].Examples[0])
+	} else if len(verbs) > 0 {
+		u.Reason += fmt.Sprintf("; %s has %s", words[0], strings.Join(verbs, ", "))
+		u.Example = words[0] + " " + verbs[0]
 	}
 	return u
 }

@@ -68,6 +68,7 @@ func TestParse(t *testing.T) {
 		{"topology draw extra", drawInput{}, `unexpected word "extra"`},
 		{"topolgy draw", drawInput{}, `did you mean "topology draw"`},
 		{"topology", drawInput{}, "needs a verb: draw"},
+		{"topology frobnicate", drawInput{}, "topology has draw"},
 		{"frobnicate", drawInput{}, "unknown operation"},
 		{"", drawInput{}, "say what to do"},
 	}

@@ -55,7 +55,10 @@ func (d Dialect) code(v any) markup {
 // pre sets several lines as a machine printed them.
 func (d Dialect) pre(v any) markup {
 	s := strings.Trim(clean(fmt.Sprint(v)), "\n")
-	s = d.entities(d.prose(strings.ReplaceAll(s, "\t", "        ")))
+	s = d.entities(strings.ReplaceAll(s, "\t", "        "))
+	if d == Slack {
+		s = strings.ReplaceAll(s, "`", "\u02cb")
+	}
 	if d != Slack {
 		return markup("  " + strings.ReplaceAll(s, "\n", "\n  "))
 	}
@@ -117,6 +120,10 @@ func (d Dialect) clock(t time.Time) markup {
 
 // Escape makes text of others fit for the dialect, on one line.
 func (d Dialect) Escape(v any) string { return string(d.esc(v)) }
+
+// Said makes a sentence of the program itself fit for the dialect; names of
+// commands in it stand between backticks. Text of others in it stays text.
+func (d Dialect) Said(v any) string { return string(d.said(v)) }
 
 // Code sets a name or value of a machine.
 func (d Dialect) Code(v any) string { return string(d.code(v)) }

@@ -80,12 +80,31 @@ func (d Dialect) entities(s string) string {
 var slackEntities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // prose takes the backtick from text of others: an odd one would swallow the
-// words after it into a code span.
+// words after it into a code span. Pairs become quotes.
 func (d Dialect) prose(s string) string {
 	if d != Slack {
 		return s
 	}
-	return strings.ReplaceAll(s, "`", "\u02cb")
+	return strings.ReplaceAll(quoted.ReplaceAllString(s, "\u201c$1\u201d"), "`", "\u02cb")
+}
+
+// quoted matches what stands between two backticks on one line.
+var quoted = regexp.MustCompile("`([^`\n]+)`")
+
+// said is a sentence of the program itself: what it sets between backticks is
+// code in Slack and stands between quotes elsewhere.
+func (d Dialect) said(v any) markup {
+	s := oneLine(fmt.Sprint(v))
+	if d != Slack {
+		return markup(quoted.ReplaceAllString(s, `"$1"`))
+	}
+	var out strings.Builder
+	at := 0
+	for _, m := range quoted.FindAllStringSubmatchIndex(s, -1) {
+		out.WriteString(d.entities(d.prose(s[at:m[0]])) + string(d.code(s[m[2]:m[3]])))
+		at = m[1]
+	}
+	return markup(out.String() + d.entities(d.prose(s[at:])))
 }
 
 // ansi matches the escape sequences that terminals act upon: CSI, OSC and the

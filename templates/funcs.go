@@ -15,10 +15,11 @@ func (d Dialect) funcs() template.FuncMap {
 		escapeName: d.esc,
 		"bold":     d.bold, "strike": d.strike, "code": d.code, "pre": d.pre,
 		"mention": d.mention, "group": d.group, "date": d.date, "clock": d.clock,
-		"icon": icon, "stepIcon": stepIcon, "severityIcon": severityIcon,
+		"sign": sign, "found": found, "stepIcon": stepIcon, "endIcon": endIcon, "severityIcon": severityIcon,
 		"bar": bar, "percent": percent, "took": took, "span": span,
 		"plural": plural, "clip": clip, "short": short, "few": few, "last": last, "take": take, "rest": rest,
 		"summary": summary, "findings": findings, "lines": lines,
+		"phases": phases, "acted": acted, "notBegun": notBegun, "period": period,
 		"nl": func() markup { return "\n" },
 	}
 }
@@ -51,15 +52,7 @@ func stepIcon(state any) string {
 }
 
 func severityIcon(severity any) string {
-	switch strings.ToLower(fmt.Sprint(severity)) {
-	case "fail", "critical", "error":
-		return "❌"
-	case "warn", "warning":
-		return "⚠"
-	case "unknown":
-		return "❔"
-	}
-	return "•"
+	return [...]string{"•", "❔", "⚠", "❌"}[gravity(fmt.Sprint(severity))]
 }
 
 // barWidth is the width of a progress bar in characters: short enough for a
@@ -93,6 +86,9 @@ func took(from, to time.Time) string {
 }
 
 func span(d time.Duration) string {
+	if d < time.Second {
+		return "< 1 s"
+	}
 	d = d.Round(time.Second)
 	switch {
 	case d < time.Minute:
@@ -119,6 +115,15 @@ func plural(n int, noun string) string {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// period ends a sentence unless it has ended.
+func period(v any) string {
+	s := strings.TrimSpace(fmt.Sprint(v))
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".?!:") || strings.HasSuffix(s, "…") {
+		return s
+	}
+	return s + "."
 }
 
 // clip cuts text to so many runes, with a sign that it was cut.

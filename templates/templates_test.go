@@ -83,6 +83,30 @@ func sampleView(state string) view {
 	return v
 }
 
+// stoppedView is a run over three hosts that was cancelled at the second.
+func stoppedView() view {
+	v := sampleView("cancelled")
+	v.Error = "cancelled by anna: not during the review"
+	v.Plan.Changes = []planLine{{Host: "sm1"}, {Host: "sm2"}, {Host: "sm3"}}
+	at := t0
+	v.Steps = nil
+	add := func(host, text, state string) {
+		v.Steps = append(v.Steps, step{Text: text, Host: host, State: state, Begun: at, Ended: at.Add(300 * time.Millisecond)})
+		at = at.Add(2 * time.Second)
+	}
+	look := func() {
+		add("", "find a port to look from", "ok")
+		add("sm3", "ask every subnet manager", "ok")
+	}
+	look()
+	at = v.Decided[0].At.Add(time.Second)
+	look()
+	add("sm1", "restart the standby", "ok")
+	add("sm3", "ask every subnet manager", "ok")
+	add("sm2", "restart the standby", "failed")
+	return v
+}
+
 func set(t testing.TB) *Set {
 	t.Helper()
 	s, err := New()
@@ -106,6 +130,10 @@ func TestGoldens(t *testing.T) {
 	}
 	jsonResult := map[string]any{"summary": "kept as 2026-03-05", "lines": []any{"3 files"}, "findings": []any{map[string]any{"severity": "warning", "text": "1 link gone", "action": ""}}}
 	waiting := sampleView("waiting for approval")
+	denied := sampleView("denied")
+	denied.Error = "denied by ben: not now"
+	denied.Decided = []decision{{By: person{"T1:U024BEN", "ben"}, Hash: "9f86d081884c7d65", Reason: "not now", At: t0.Add(time.Minute)}}
+	partly := stoppedView()
 	tests := []struct {
 		name, slug string
 		data       Data
@@ -115,6 +143,8 @@ func TestGoldens(t *testing.T) {
 		{"waiting", "sm-restart", Data{waiting, nil}, []string{"title", "text", "plan", "gate", "ask", "decided", "row"}},
 		{"done", "sm-restart", Data{ended, result}, []string{"title", "text", "end", "findings", "decisions", "refreshed", "summary"}},
 		{"failed", "sm-restart", Data{failed, nil}, []string{"title", "text", "end", "failed-notice", "findings"}},
+		{"denied", "sm-restart", Data{denied, nil}, []string{"title", "text", "end", "decisions", "outcome", "summary"}},
+		{"cancelled", "sm-restart", Data{partly, nil}, []string{"title", "text", "end", "outcome", "all-steps"}},
 		{"duplicate", "sm-restart", Data{dup, nil}, []string{"title", "text", "end"}},
 		{"untyped", "topology-backup", Data{ended, jsonResult}, []string{"text", "end", "findings"}},
 	}
@@ -165,7 +195,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	for _, slug := range append(s.Slugs(), "unknown") {
 		for _, part := range s.base[Slack].Templates() {
 			switch part.Name() {
-			case "messages", "step", "change", "approvers", "decision", "delta", "silent", "sm":
+			case "messages", "step", "change", "approvers", "decision", "delta", "delta-lines", "silent", "sm", "end-step":
 				continue // rendered through their callers, with other data
 			}
 			for _, state := range []string{"failed", "done", "waiting for approval", "running", "duplicate"} {
@@ -247,6 +277,8 @@ func TestWords(t *testing.T) {
 	tests := []struct{ got, want string }{
 		{span(59*time.Second + 600*time.Millisecond), "1 m 0 s"}, {span(3 * time.Hour), "3 h 0 m"}, {span(72 * time.Hour), "3 days"},
 		{plural(1, "host"), "1 host"}, {plural(2, "switch"), "2 switches"}, {plural(0, "entry"), "0 entries"},
+		{span(300 * time.Millisecond), "< 1 s"}, {period("why?"), "why?"}, {period("so"), "so."},
+		{Slack.Said("see `runs list` & `<x>`, odd `"), "see `runs list` &amp; `&lt;x&gt;`, odd \u02cb"}, {Plain.Said("see `runs list`"), `see "runs list"`},
 		{percent(127, 128), "99 %"}, {percent(1, 0), "0 %"}, {percent(300, 128), "100 %"},
 		{bar(64, 128), "██████░░░░░░"}, {bar(-1, 4), "░░░░░░░░░░░░"}, {bar(9, 4), "████████████"},
 		{clip(5, "abcdefgh"), "abcd…"}, {clip(5, "äöüß"), "äöüß"}, {short("0123456789"), "01234567"},

@@ -27,6 +27,9 @@ func sentence(err error) string {
 	if errors.As(err, &app) {
 		return app.Message()
 	}
+	if temporal.IsCanceledError(err) {
+		return "cancelled"
+	}
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
 		return "no answer in time (" + timeout.TimeoutType().String() + "); last: " + timeout.Message()

@@ -38,12 +38,18 @@ type fakeSite struct {
 	conf map[string]string
 	// brokenStart hosts exit right after a start.
 	brokenStart map[string]bool
+	// shortLife hosts exit after so many answers of a manager that was started.
+	shortLife map[string]int
 	// dead hosts do not answer.
 	dead map[string]bool
 	// cut hosts have no cable.
 	cut map[string]bool
 	// afterPlan runs once after the first plan, to change the world.
 	onSMInfo func()
+	// onOrder runs when a service has been told something, before that ends.
+	onOrder func(host, verb string)
+	// lies are exit statuses by verb, whatever the service did.
+	lies map[string]int
 }
 
 type fakeSM struct {
@@ -51,6 +57,8 @@ type fakeSM struct {
 	priority int
 	running  bool
 	activity int
+	// left answers until it dies, when started with a short life.
+	left int
 }
 
 func newFakeSite() *fakeSite {
@@ -61,7 +69,7 @@ func newFakeSite() *fakeSite {
 		},
 		lids: map[string]int{"node001": 1, "node002": 2, "node003": 3},
 		jobs: map[string]hostexec.JobStatus{}, started: map[string][]string{}, blobs: map[string][]byte{}, held: map[string]activities.Holder{},
-		policy: activities.Policy{Users: []string{"T1:UBOSS"}, Groups: []string{"S1"}}, conf: map[string]string{}, brokenStart: map[string]bool{},
+		policy: activities.Policy{Users: []string{"T1:UBOSS"}, Groups: []string{"S1"}}, conf: map[string]string{}, brokenStart: map[string]bool{}, shortLife: map[string]int{},
 	}
 }
 
@@ -129,6 +137,10 @@ func (f *fakeSite) answer(host string, argv []string) (string, int) {
 		if sm == nil || !sm.running {
 			return "sminfo: iberror: failed: query\n", 255
 		}
+		if sm.left > 0 {
+			sm.left--
+			sm.running = sm.left > 0
+		}
 		state := "2 SMINFO_STANDBY"
 		if asked == f.master() {
 			state = "3 SMINFO_MASTER"
@@ -151,8 +163,11 @@ func (f *fakeSite) answer(host string, argv []string) (string, int) {
 	case "test":
 		return "", 1
 	case "/etc/init.d/opensmd":
-		if sm := f.sms[host]; sm != nil && sm.running {
+		switch sm := f.sms[host]; {
+		case sm != nil && sm.running:
 			return "opensm (pid 42) is running\n", 0
+		case sm != nil && f.shortLife[host] > 0:
+			return "opensm dead but pid file exists\n", 1
 		}
 		return "opensm is stopped\n", 3
 	case "dpkg-query":
@@ -226,10 +241,15 @@ func (f *fakeSite) StartJob(_ context.Context, host string, lease hostexec.Lease
 		sm.running = false
 	case "start", "restart":
 		sm.running = !f.brokenStart[host]
-		sm.activity = 0
+		sm.activity, sm.left = 0, f.shortLife[host]
 	}
-	st := hostexec.JobStatus{State: hostexec.Done}
+	st := hostexec.JobStatus{State: hostexec.Done, Exit: f.lies[verb]}
 	f.jobs[job.ID] = st
+	if f.onOrder != nil {
+		f.mu.Unlock()
+		f.onOrder(host, verb)
+		f.mu.Lock()
+	}
 	return st, nil
 }
 

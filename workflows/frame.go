@@ -19,6 +19,7 @@ type definition struct {
 	Class    op.Class      `json:"class"`
 	Approval op.Approval   `json:"approval"`
 	Patience time.Duration `json:"patience"`
+	Subnet   bool          `json:"subnet,omitempty"`
 }
 
 // hostPatience is how long a run waits for a host that another run changes.
@@ -29,7 +30,7 @@ const hostPatience = 30 * time.Minute
 func frame[In, Out any](ctx workflow.Context, o *Operation[In, Out], req activities.Request) (activities.Outcome, error) {
 	var def definition
 	if err := workflow.SideEffect(ctx, func(workflow.Context) any {
-		return definition{Class: o.Class, Approval: o.Approval, Patience: hostPatience}
+		return definition{Class: o.Class, Approval: o.Approval, Patience: hostPatience, Subnet: o.Subnet}
 	}).Get(&def); err != nil {
 		return activities.Outcome{}, err
 	}
@@ -122,12 +123,8 @@ func unfrozen(frozen string) error {
 	return refuse("the site is frozen: %s; nothing is changed until somebody runs unfreeze", frozen)
 }
 
-// stillUnfrozen asks again: a run may have waited for hours. Runs that passed
-// this point before it was asked here go on without.
+// stillUnfrozen asks again: a run may have waited for hours.
 func (r *Run) stillUnfrozen(ctx workflow.Context) error {
-	if workflow.GetVersion(ctx, "frozen-asked-before-acting", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
-		return nil
-	}
 	if err := workflow.ExecuteActivity(lookOptions(ctx, 30*time.Second), hosts.Frozen).Get(ctx, &r.Site.Frozen); err != nil {
 		return err
 	}
@@ -164,6 +161,13 @@ func (r *Run) gated(ctx workflow.Context, def definition, plan func() (activitie
 		if err := r.openGate(ctx, p, need, wait); err != nil {
 			return releaseHosts, err
 		}
+	}
+	if def.Subnet {
+		release, err := r.hold(ctx, subnetHold(r.Site.Cluster), "the subnet management of "+r.Site.Cluster, def.Patience)
+		if err != nil {
+			return releaseHosts, err
+		}
+		held = append(held, release)
 	}
 	for _, host := range p.Hosts() {
 		release, err := r.takeHost(ctx, host, def.Patience)
@@ -254,6 +258,9 @@ func (r *Run) conclude(ctx workflow.Context, out activities.Data, err error) act
 		o.State, o.Error = activities.Cancelled, "cancelled by "+nameOf(r.stop.By)
 		if r.stop.Reason != "" {
 			o.Error += ": " + r.stop.Reason
+		}
+		if !temporal.IsCanceledError(err) {
+			o.Error += "; " + sentence(err)
 		}
 	case temporal.IsCanceledError(err):
 		o.State, o.Error = activities.Cancelled, "cancelled"

@@ -38,6 +38,10 @@ func HostHold(host string) string { return "host/" + host }
 // packets: one at a time per cluster.
 func sweepHold(cluster string) string { return "sweep/" + cluster }
 
+// subnetHold is the id that stands for acting on subnet management: a second
+// run could take the standby away while the first has stopped the master.
+func subnetHold(cluster string) string { return "subnet/" + cluster }
+
 func commandHold(same string) string { return "command/" + same }
 
 // tryHold takes an id or reports that another run has it.

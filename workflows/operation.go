@@ -23,6 +23,9 @@ const (
 // for, Out what the run found or did.
 type Operation[In, Out any] struct {
 	op.Spec[In]
+	// Subnet says that it acts on subnet management as a whole, whichever
+	// hosts it changes: one such run at a time.
+	Subnet bool
 	// Plan looks at every target and says what would change. Required for
 	// classes above read-only, absent otherwise.
 	Plan func(ctx workflow.Context, r *Run, in In) (activities.Plan, error)

@@ -58,8 +58,9 @@ var _ = declare(Operation[SMRestartInput, SMRestartResult]{
 			p.Bool(&in.Alone, "alone", "allow restarting a master that has no standby")
 		},
 	},
-	Plan: planSMRestart,
-	Body: smRestart,
+	Subnet: true,
+	Plan:   planSMRestart,
+	Body:   smRestart,
 	Sample: SMRestartResult{
 		Summary:   "2 subnet managers restarted; 4.2 s at most without a master; 24 LIDs unchanged, all 40 ports Active",
 		Restarted: []string{"node002", "node001"}, GapSeconds: 4.2,

@@ -5,10 +5,12 @@ import (
 	"slices"
 	"time"
 
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/fabricbot/fabricbot/activities"
 	"github.com/fabricbot/fabricbot/fabric"
+	"github.com/fabricbot/fabricbot/hostexec"
 )
 
 const (
@@ -18,6 +20,10 @@ const (
 	// settleWithin is how long a restarted manager may take to its state: its
 	// first sweep of a large fabric takes tens of seconds.
 	settleWithin = 3 * time.Minute
+	// steadyPolls is for how many of its polls a restarted standby must stand
+	// by before the master is touched : one that dies of its
+	// configuration does so a moment after it looked well.
+	steadyPolls = 2
 )
 
 // smRestart is domain C.4 with this order: snapshot, standbys one by one, then
@@ -49,20 +55,23 @@ func smRestart(ctx workflow.Context, r *Run, in SMRestartInput) (SMRestartResult
 }
 
 // service orders the service manager of a host to do something, once however
-// often this is repeated.
+// often this is repeated. What has been ordered is seen to its end: after a
+// cancel the job would run on with nobody watching and the lease given back.
 func (r *Run) service(ctx workflow.Context, host, step string, argv []string) error {
 	lease, err := r.Lease(host)
 	if err != nil {
 		return err
 	}
+	free, stop := workflow.NewDisconnectedContext(ctx)
+	defer stop()
 	var done activities.JobDone
-	if err := workflow.ExecuteActivity(jobOptions(ctx, serviceWithin), hosts.RunJob, activities.JobInput{
+	if err := workflow.ExecuteActivity(jobOptions(free, serviceWithin), hosts.RunJob, activities.JobInput{
 		Host: host, Lease: lease, ID: r.Req.Run + "-" + step + "-" + host, Argv: argv,
-	}).Get(ctx, &done); err != nil {
+	}).Get(free, &done); err != nil {
 		return err
 	}
 	if done.Exit != 0 {
-		return refuse("%v on %s ended with status %d: %s", argv, host, done.Exit, done.Output)
+		return refuse("%s on %s ended with status %d: %s", hostexec.Display(argv), host, done.Exit, done.Output)
 	}
 	return nil
 }
@@ -88,14 +97,22 @@ func (r *Run) restartStandby(ctx workflow.Context, p smPair, all []smPair) error
 		return err
 	}
 	if err := r.Step(ctx, host, "restart the standby", func() (string, error) {
-		return p.Service.Unit, r.service(ctx, host, "restart", p.Service.Restart())
+		err := r.service(ctx, host, "restart", p.Service.Restart())
+		if err != nil && ctx.Err() == nil {
+			err = refuse("%s; the master was not touched", sentence(err))
+		}
+		return p.Service.Unit, err
 	}); err != nil {
 		return err
 	}
 	return r.Step(ctx, host, "wait until it stands by again", func() (string, error) {
-		done, err := r.await(ctx, activities.AwaitInput{From: from, Any: []activities.SMRef{p.ref()}, State: fabric.SMStandby, Within: settleWithin})
+		done, err := r.await(ctx, activities.AwaitInput{From: from, Any: []activities.SMRef{p.ref()}, State: fabric.SMStandby,
+			Within: settleWithin, Steady: steadyPolls * p.Service.Poll, Service: host})
 		if err != nil {
 			return "", err
+		}
+		if done.Stopped {
+			return "", refuse("opensm on %s was started but ended again (%s); the master was not touched. Look at the opensm log on %s", host, done.Last, host)
 		}
 		if !done.Reached {
 			return "", refuse("%s did not come back as standby within %s (%s); the master was not touched. Look at the opensm log on %s", host, settleWithin, done.Last, host)
@@ -125,55 +142,72 @@ func (r *Run) restartMaster(ctx workflow.Context, p smPair, all []smPair, out *S
 		return r.restartAlone(ctx, p, from, out)
 	}
 	begun := workflow.Now(ctx)
-	if err := r.Step(ctx, host, "stop the master", func() (string, error) {
+	ordered := false
+	notStopped := r.Step(ctx, host, "stop the master", func() (string, error) {
+		ordered = true
 		return p.Service.Unit, r.service(ctx, host, "stop", p.Service.Stop())
-	}); err != nil {
-		return err
-	}
-	taken := activities.AwaitDone{}
-	// The abort rule of domain C.4: twice what the polling settings promise.
-	err = r.Step(ctx, "", "wait until a standby is master", func() (string, error) {
-		var err error
-		taken, err = r.await(ctx, activities.AwaitInput{From: from, Any: heirs, State: fabric.SMMaster, Within: 2*limit + 10*time.Second})
-		if err == nil && !taken.Reached {
-			err = refuse("no standby became master within %s (%s)", 2*limit+10*time.Second, taken.Last)
-		}
-		return taken.SM.Name + " is MASTER and its activity count grows", err
 	})
-	took := workflow.Now(ctx).Sub(begun).Seconds()
-	if err == nil {
+	if !ordered {
+		return notStopped
+	}
+	// A stop that failed may still have stopped it, so it is not left at that.
+	failed := notStopped
+	taken := activities.AwaitDone{}
+	if failed == nil {
+		failed = r.awaitHeir(ctx, from, heirs, limit, &taken)
+	}
+	if failed == nil {
+		took := workflow.Now(ctx).Sub(begun).Seconds()
 		out.Handovers = append(out.Handovers, Handover{From: p.Seen.Name(), To: taken.SM.Name, Seconds: took})
 		out.GapSeconds = max(out.GapSeconds, took)
 	}
-	failed := err
 	// Started in any case, also after a failure or a cancel: the fabric must
 	// not be left with one manager fewer than it had.
 	free, stop := workflow.NewDisconnectedContext(ctx)
 	defer stop()
 	started := workflow.Now(free)
+	want := fabric.SMStandby
+	noHeir := failed != nil && notStopped == nil && !temporal.IsCanceledError(failed)
+	if noHeir || outranks(p, all) {
+		want = fabric.SMMaster
+	}
 	r.begin(free, host, "start the old master again")
 	err = r.service(free, host, "start", p.Service.Start())
-	var back activities.AwaitDone
 	if err == nil {
-		want := fabric.SMStandby
-		if failed != nil || outranks(p, all) {
-			want = fabric.SMMaster
-		}
-		back, err = r.await(free, activities.AwaitInput{From: from, Any: []activities.SMRef{p.ref()}, State: want, Within: settleWithin})
-		if err == nil && !back.Reached {
+		var back activities.AwaitDone
+		back, err = r.await(free, activities.AwaitInput{From: from, Any: []activities.SMRef{p.ref()}, State: want, Within: settleWithin, Service: host})
+		switch {
+		case err != nil:
+		case back.Stopped:
+			err = refuse("opensm on %s was started but ended again (%s); look at the opensm log there", host, back.Last)
+		case !back.Reached:
 			err = refuse("%s was started but is not %s within %s (%s); look at the opensm log there", host, want, settleWithin, back.Last)
 		}
-		if err == nil && want == fabric.SMMaster && failed == nil {
-			out.Handovers = append(out.Handovers, Handover{From: taken.SM.Name, To: p.Seen.Name(), Seconds: workflow.Now(free).Sub(started).Seconds()})
+	}
+	if err == nil && want == fabric.SMMaster && failed == nil {
+		out.Handovers = append(out.Handovers, Handover{From: taken.SM.Name, To: p.Seen.Name(), Seconds: workflow.Now(free).Sub(started).Seconds()})
+	}
+	r.end(free, want.String(), err)
+	switch {
+	case failed == nil:
+		return err
+	case err != nil:
+		return refuse("%s; and %s may be left without a running manager: %s", sentence(failed), host, sentence(err))
+	}
+	return failed
+}
+
+// awaitHeir waits until one of the standbys has proven itself as master.
+func (r *Run) awaitHeir(ctx workflow.Context, from activities.Vantage, heirs []activities.SMRef, limit time.Duration, taken *activities.AwaitDone) error {
+	// The abort rule of domain C.4: twice what the polling settings promise.
+	return r.Step(ctx, "", "wait until a standby is master", func() (string, error) {
+		var err error
+		*taken, err = r.await(ctx, activities.AwaitInput{From: from, Any: heirs, State: fabric.SMMaster, Within: 2*limit + 10*time.Second})
+		if err == nil && !taken.Reached {
+			err = refuse("no standby became master within %s (%s)", 2*limit+10*time.Second, taken.Last)
 		}
-		r.end(free, want.String(), err)
-	} else {
-		r.end(free, "", err)
-	}
-	if failed != nil {
-		return failed
-	}
-	return err
+		return taken.SM.Name + " is MASTER and its activity count grows", err
+	})
 }
 
 // restartAlone restarts a master that has no standby; allowed by -alone.
@@ -186,8 +220,11 @@ func (r *Run) restartAlone(ctx workflow.Context, p smPair, from activities.Vanta
 		return err
 	}
 	return r.Step(ctx, host, "wait until it is master again", func() (string, error) {
-		done, err := r.await(ctx, activities.AwaitInput{From: from, Any: []activities.SMRef{p.ref()}, State: fabric.SMMaster, Within: settleWithin})
-		if err == nil && !done.Reached {
+		done, err := r.await(ctx, activities.AwaitInput{From: from, Any: []activities.SMRef{p.ref()}, State: fabric.SMMaster, Within: settleWithin, Service: host})
+		if err == nil && done.Stopped {
+			err = refuse("opensm on %s was started but ended again (%s): the fabric has no subnet manager. Look at the opensm log there now", host, done.Last)
+		}
+		if err == nil && !done.Reached && !done.Stopped {
 			err = refuse("%s did not become master within %s (%s): the fabric has no subnet manager. Look at the opensm log there now", host, settleWithin, done.Last)
 		}
 		out.GapSeconds = workflow.Now(ctx).Sub(begun).Seconds()

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/fabricbot/fabricbot/activities"
 )
@@ -199,6 +201,7 @@ func TestSMRestartEnds(t *testing.T) {
 			s.site.conf["node002"] = "sm_priority 13\nsm_key 0x0000000000000007\n"
 		}, activities.Failed, "sm_key", 0},
 		{"standby_dies", "{}", func(s *story) { s.site.brokenStart["node002"] = true; approve(s) }, activities.Failed, "the master was not touched", 1},
+		{"standby_dies_after_it_looked_well", "{}", func(s *story) { s.site.shortLife["node002"] = 4; approve(s) }, activities.Failed, "ended again", 1},
 		{"unknown_host", `{"hosts":"node017"}`, func(*story) {}, activities.Failed, "node017", 0},
 		{"not_an_sm", `{"hosts":"node003"}`, func(*story) {}, activities.Failed, "runs no planned subnet manager", 0},
 		{"input_of_another_version", `{"surprise":1}`, func(*story) {}, activities.Failed, "does not fit", 0},
@@ -206,6 +209,10 @@ func TestSMRestartEnds(t *testing.T) {
 			approve(s)
 			s.env.RegisterDelayedCallback(func() { s.site.conf["node001"] = "sm_priority 14\n# changed\n" }, 29*time.Second)
 		}, activities.Failed, "changed between the approval and the start", 0},
+		{"stop_lies", "{}", func(s *story) {
+			s.site.lies = map[string]int{"stop": 1}
+			approve(s)
+		}, activities.Failed, "/etc/init.d/opensmd stop on node001 ended with status 1", 3},
 		{"cancelled_while_waiting", "{}", func(s *story) {
 			s.env.RegisterDelayedCallback(func() {
 				s.env.UpdateWorkflowNoRejection(UpdateCancel, "", s.t, Steer{By: boss, Reason: "wrong cluster"})
@@ -234,6 +241,50 @@ func TestSMRestartEnds(t *testing.T) {
 	}
 }
 
+// A cancel that comes while the master stops must not leave it stopped: what
+// was ordered is seen to its end, and the manager is started again.
+func TestSMRestartCancelledWhileStopping(t *testing.T) {
+	s := newStory(t)
+	s.vote(30*time.Second, activities.Decision{By: boss, Yes: true})
+	s.site.onOrder = func(_, verb string) {
+		if verb != "stop" {
+			return
+		}
+		heard := make(chan struct{})
+		s.env.UpdateWorkflow(UpdateCancel, "", &testsuite.TestUpdateCallback{
+			OnReject: func(err error) { t.Error(err) }, OnAccept: func() {}, OnComplete: func(any, error) { close(heard) },
+		}, Steer{By: boss, Reason: "changed my mind"})
+		<-heard
+	}
+	out := s.run("sm restart", "{}")
+	if out.State != activities.Cancelled || out.Error != "cancelled by boss: changed my mind" {
+		t.Errorf("ended %q: %q", out.State, out.Error)
+	}
+	if got := s.site.started["node001"]; !slices.Equal(got, []string{"stop", "start"}) || !s.site.sms["node001"].running {
+		t.Errorf("node001 was told %v, running %v; a cancel must not leave the fabric with one manager fewer", got, s.site.sms["node001"].running)
+	}
+	for _, step := range s.view().Steps {
+		if step.Text == "stop the master" && step.State != activities.StepOK {
+			t.Errorf("the stop is shown as %s (%s), although it was done", step.State, step.Detail)
+		}
+	}
+}
+
+// Two runs on different hosts must not stop master and standby at once.
+func TestSMRestartHoldsTheSubnet(t *testing.T) {
+	s := newStory(t)
+	s.vote(30*time.Second, activities.Decision{By: boss, Yes: true})
+	var held []string
+	s.env.SetOnChildWorkflowStartedListener(func(info *workflow.Info, _ workflow.Context, _ converter.EncodedValues) {
+		held = append(held, info.WorkflowExecution.ID)
+	})
+	s.run("sm restart", `{"hosts":"node002"}`)
+	subnet, host := slices.Index(held, "subnet/test"), slices.Index(held, "host/node002")
+	if subnet < 0 || host < subnet {
+		t.Errorf("held %q, want the subnet before the host", held)
+	}
+}
+
 func TestSMStatus(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -241,12 +292,12 @@ func TestSMStatus(t *testing.T) {
 		want  []string
 	}{
 		{"healthy", func(*fakeSite) {}, nil},
-		{"no_standby", func(f *fakeSite) { f.sms["node002"].running = false }, []string{"0 standby where 1 are planned"}},
+		{"no_standby", func(f *fakeSite) { f.sms["node002"].running = false }, []string{"no subnet manager answers on node002"}},
 		{"equal_priorities", func(f *fakeSite) { f.sms["node002"].priority = 14 }, []string{"equal priority 14"}},
 		{"stray", func(f *fakeSite) {
 			f.sms["node002"].running = false
 			f.lids["node003"], f.lids["node002"] = 2, 3
-		}, []string{"0 standby"}},
+		}, []string{"no subnet manager answers on node002"}},
 		{"none", func(f *fakeSite) { f.sms["node001"].running, f.sms["node002"].running = false, false }, []string{"no subnet manager answers as master"}},
 	}
 	for _, tt := range tests {

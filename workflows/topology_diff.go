@@ -33,8 +33,8 @@ var _ = declare(Operation[TopologyDiffInput, TopologyDiffResult]{
 			"replaced, cables lost, new or re-cabled, links slower or faster, renamed nodes, changed LIDs. Hosts under maintenance are folded into one line.",
 		Examples: []string{"", "-from 2026-11-30", "-from 3f9d2c41 -to 91b2e0ac"},
 		Params: func(p *op.Params, in *TopologyDiffInput) {
-			p.Text(&in.From, "from", "", "older picture: a commit, a run or a date; the newest backup without", "2026-11-30")
-			p.Text(&in.To, "to", "", "newer picture: a commit, a run or a date; the fabric as it is now without", "91b2e0ac")
+			p.Text(&in.From, "from", "", "older picture: a commit, a run, or a date (the last backup of that day); the newest backup without", "2026-11-30")
+			p.Text(&in.To, "to", "", "newer picture, named likewise; the fabric as it is now without", "91b2e0ac")
 			p.Var(&in.Look, "look", op.KindHosts, "look from one of these hosts instead of any", "node001")
 		},
 	},

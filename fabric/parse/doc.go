@@ -10,10 +10,11 @@
 //     cut off; [lines] cleans what can be cleaned in one place.
 //   - Exit codes lie, so a report says what the text proves. What the tool
 //     itself complained about is in [Trouble]; a text in which nothing could
-//     be recognised is [ErrNotUnderstood].
+//     be recognised is [ErrNotUnderstood]. Where a command changes something,
+//     [Verdict] has the outcome and its class.
 //   - Half a text gives half a report with Incomplete set.
 //   - No parser panics, and none allocates by a number it has read.
 //
-// Start reading at ibstat.go, which is typical, and ibnetdiscover.go, which
-// has to be fast.
+// Start reading at ibstat.go, which is typical, flint.go, which judges an act,
+// and ibnetdiscover.go, which has to be fast.
 package parse

@@ -1,6 +1,9 @@
 package parse
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // FirmwareDevice is one adapter in mlxfwmanager's words.
 type FirmwareDevice struct {
@@ -46,6 +49,10 @@ func (d *FirmwareDevice) NewerThanAvailable() bool {
 	return versionNewer(current, available)
 }
 
+// firmwareRow is a row of Versions by its form, for where grep has taken the
+// heading.
+var firmwareRow = regexp.MustCompile(`^(?:FW|PXE|UEFI|CLP|NVMe|FCODE|FW \(Running\))\s+[\d.]+\s+(?:[\d.]+|N/A)$`)
+
 func (d *FirmwareDevice) empty() bool {
 	return d.Type == "" && d.PSID == "" && d.DeviceName == "" && len(d.Versions) == 0
 }
@@ -53,7 +60,7 @@ func (d *FirmwareDevice) empty() bool {
 func (d *FirmwareDevice) line(text string) bool {
 	key, value, ok := keyValue(text)
 	if !ok {
-		return d.inVersions && d.version(text) || text != "" && strings.Trim(text, "-") == ""
+		return (d.inVersions || firmwareRow.MatchString(text)) && d.version(text) || text != "" && strings.Trim(text, "-") == ""
 	}
 	d.inVersions = false
 	fields := map[string]*string{

@@ -47,6 +47,7 @@ type FlintReport struct {
 	ImageQuery *FlintQuery   `json:"image_query,omitempty"`
 	Queries    []*FlintQuery `json:"queries,omitempty"`
 	skipped    bool
+	burn       bool        // the last command line echoed asks for a burn
 	ofImage    bool        // the last command line echoed names an image and no device
 	query      *FlintQuery // the one that the next line may continue
 }
@@ -83,6 +84,7 @@ func (rep *FlintReport) line(line string) bool {
 			rep.Device = device
 		}
 		rep.ofImage = device == "" && option(args, "-i", "-image", "--image") != ""
+		rep.burn = slices.Contains(args, "b") || slices.Contains(args, "burn")
 		rep.query = nil
 		return true
 	}
@@ -103,7 +105,8 @@ func (rep *FlintReport) line(line string) bool {
 // answer reads a line of a query, which begins with its image type.
 func (rep *FlintReport) answer(text string) bool {
 	key, value, ok := keyValue(text)
-	if key == "Image type" || key == "FW Version" && rep.query == nil {
+	// grep may have taken the first line.
+	if key == "Image type" || (key == "FW Version" || key == "PSID") && ok && rep.query == nil {
 		rep.query = &FlintQuery{ROMs: []FirmwareROM{}, ofImage: rep.ofImage}
 		rep.Queries = append(rep.Queries, rep.query)
 	}

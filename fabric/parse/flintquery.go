@@ -81,9 +81,9 @@ func (q *FlintQuery) image() bool {
 	return q.ofImage || q.BaseGUID == "N/A" && q.BaseMAC == "N/A" && q.FWRunning == nil
 }
 
-// whole reports whether the text reached the PSID, which follows all that the
-// program decides by.
-func (q *FlintQuery) whole() bool { return q.PSID != "" }
+// whole reports whether a text that has the query's beginning reached the
+// PSID, which follows all that the program decides by.
+func (q *FlintQuery) whole() bool { return q.PSID != "" || q.ImageType == "" }
 
 // field reads "Label:   value" and reports whether it belongs to a query.
 func (q *FlintQuery) field(key, value string) bool {

@@ -9,6 +9,7 @@ import (
 // matches any error of the run names the class.
 var flintClasses = []struct{ class, words string }{
 	{"aborted_by_user", "aborted by user"},
+	{"pending_reset", "already updated on flash"}, // done before: only the reset is left
 	{"semaphore_locked", "semaphore"},
 	{"encrypted_image_refused", "encrypted image"},
 	{"encrypted_image_refused", "non-encrypted image"},
@@ -45,6 +46,8 @@ func (rep *FlintReport) judge() {
 		rep.Incomplete = rep.Outcome == Truncated
 	}()
 	switch {
+	case rep.Error != "" && rep.reason() == "pending_reset":
+		rep.is(NeedsAction, "pending_reset")
 	case rep.Error != "":
 		rep.is(Failed, rep.reason())
 	case rep.declined():
@@ -57,6 +60,8 @@ func (rep *FlintReport) judge() {
 		rep.is(Truncated, "burning")
 	case rep.FWTo != "" || len(rep.StepsOK) > 0:
 		rep.judgeBurn()
+	case rep.burn:
+		rep.is(Truncated, "burning")
 	case rep.Verified:
 		rep.is(Succeeded, "image_verified")
 	case len(rep.Queries) > 0:
@@ -95,10 +100,12 @@ func (rep *FlintReport) judgeBurn() {
 		return slices.ContainsFunc(rep.StepsOK, func(s string) bool { return strings.Contains(s, words) })
 	}
 	switch {
-	case begun("Removing ROM"):
+	case begun("Removing ROM") && signed:
 		rep.is(Succeeded, "rom_removed")
-	case begun("Burning ROM"):
+	case begun("Burning ROM") && signed:
 		rep.is(Succeeded, "rom_burned")
+	case begun(" ROM"):
+		rep.is(Truncated, "burning")
 	case signed, rep.NextStep != "", begun("Writing"), begun("image component"):
 		rep.is(Succeeded, "burned_reboot_needed")
 	default:

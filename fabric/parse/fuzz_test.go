@@ -75,3 +75,14 @@ func FuzzMST(f *testing.F)                   { fuzz(f, "mst") }
 func FuzzMLXCables(f *testing.F)             { fuzz(f, "mlxcables") }
 func FuzzMGetTemp(f *testing.F)              { fuzz(f, "mget_temp") }
 func FuzzOFEDInstall(f *testing.F)           { fuzz(f, "mlnxofedinstall") }
+func FuzzDKMS(f *testing.F)                  { fuzz(f, "dkms") }
+func FuzzDOCAPackages(f *testing.F)          { fuzz(f, "doca_packages") }
+func FuzzEthtoolInfo(f *testing.F)           { fuzz(f, "ethtool_i") }
+func FuzzModinfo(f *testing.F)               { fuzz(f, "modinfo") }
+func FuzzOpenIBD(f *testing.F)               { fuzz(f, "openibd") }
+func FuzzSystemctlStatus(f *testing.F)       { fuzz(f, "systemctl_openibd") }
+func FuzzGPUTopo(f *testing.F)               { fuzz(f, "nvidia-smi_topo") }
+func FuzzIBDiagnet(f *testing.F)             { fuzz(f, "ibdiagnet") }
+func FuzzQPerf(f *testing.F)                 { fuzz(f, "qperf") }
+func FuzzRPing(f *testing.F)                 { fuzz(f, "rping") }
+func FuzzULimit(f *testing.F)                { fuzz(f, "ulimit") }

@@ -104,7 +104,9 @@ func (failing) Read([]byte) (int, error) { return 0, errDisk }
 // A tool that is missing on a host is a failure that the tool's own report
 // carries, not a text that nobody understands.
 func TestMissingToolIsReported(t *testing.T) {
-	for _, name := range []string{"ibstat", "ibnetdiscover", "sminfo", "saquery", "lspci", "ofed_info", "ibv_devinfo"} {
+	for _, name := range []string{"ibstat", "ibnetdiscover", "sminfo", "saquery", "lspci", "ofed_info", "ibv_devinfo",
+		"flint", "ib_write_bw", "mlxconfig", "mlxfwmanager", "mlxfwreset", "mlxlink", "mst", "mlxcables", "mget_temp", "mlnxofedinstall",
+		"dkms", "ethtool -i", "modinfo", "ibdiagnet", "nvidia-smi topo -m", "qperf", "rping", "openibd"} {
 		p, _ := Tool(name)
 		v, err := p(strings.NewReader("bash: " + name + ": command not found\n"))
 		if err != nil {

@@ -62,8 +62,14 @@ func (p HCAPort) Logical() fabric.PortState { s, _ := fabric.ParsePortState(p.St
 // Physical returns the physical state as the fabric's word for it.
 func (p HCAPort) Physical() fabric.PhysState { s, _ := fabric.ParsePhysState(p.PhysState); return s }
 
-// IBStat reads the output of ibstat.
-func IBStat(r io.Reader) (*IBStatReport, error) {
+// IBStat reads the output of ibstat, with any arguments but -l.
+func IBStat(r io.Reader) (*IBStatReport, error) { return ibstat(r, (*IBStatReport).line) }
+
+// IBStatNames reads the output of ibstat -l, one name on a line. Such a line
+// could be any word, so elsewhere it is not taken for a name.
+func IBStatNames(r io.Reader) (*IBStatReport, error) { return ibstat(r, (*IBStatReport).nameLine) }
+
+func ibstat(r io.Reader, understand func(*IBStatReport, string) bool) (*IBStatReport, error) {
 	s := newLines(r)
 	rep := &IBStatReport{LinkLayers: map[string]int{}, CAs: []HCA{}}
 	known := false
@@ -72,7 +78,7 @@ func IBStat(r io.Reader) (*IBStatReport, error) {
 			rep.explain(line)
 			continue
 		}
-		known = rep.line(line) || known
+		known = understand(rep, line) || known
 	}
 	rep.count()
 	if s.n == 0 && s.err == nil {
@@ -81,7 +87,10 @@ func IBStat(r io.Reader) (*IBStatReport, error) {
 	return rep, rep.ended(s, known)
 }
 
-var _ = tool(IBStat, "ibstat", "ibstat -p", "ibstat -l")
+var (
+	_ = tool(IBStat, "ibstat", "ibstat -p")
+	_ = tool(IBStatNames, "ibstat -l")
+)
 
 func (rep *IBStatReport) explain(line string) {
 	if strings.Contains(line, "is ib_umad module loaded?") {
@@ -105,10 +114,6 @@ func (rep *IBStatReport) line(line string) bool {
 	}
 	key, value, ok := keyValue(trimmed)
 	if !ok {
-		if isDeviceName(trimmed) && line == trimmed {
-			rep.CANames = append(rep.CANames, trimmed)
-			return true
-		}
 		return false
 	}
 	if num, isPort := after(key, "Port "); isPort && value == "" {
@@ -121,6 +126,14 @@ func (rep *IBStatReport) line(line string) bool {
 		return true
 	}
 	return rep.caField(key, value) || rep.portField(key, value)
+}
+
+func (rep *IBStatReport) nameLine(line string) bool {
+	if !isDeviceName(line) {
+		return false
+	}
+	rep.CANames = append(rep.CANames, line)
+	return true
 }
 
 // ca returns the adapter being read; a text whose heading was cut away by

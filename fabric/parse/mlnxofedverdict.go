@@ -147,6 +147,8 @@ func (rep *OFEDInstallReport) judge() {
 			rep.class = "error"
 		}
 		rep.is(Failed, rep.class)
+	case installed && rep.Firmware != nil && rep.Firmware.Class == "updating": // its part may come last
+		rep.is(Truncated, "firmware_updating")
 	case installed && firmwareFailed:
 		rep.is(Succeeded, "installed_fw_update_failed")
 	case installed && updated:

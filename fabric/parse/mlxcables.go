@@ -29,6 +29,8 @@ type MLXCable struct {
 	Temperature  string `json:"temperature,omitempty"`
 	Length       string `json:"length,omitempty"`
 	FWVersion    string `json:"fw_version,omitempty"`
+	// Attenuation maps a frequency (2.5GHz) to copper's loss (3dB).
+	Attenuation map[string]string `json:"attenuation,omitempty"`
 	// Other are the labels without a field of their own.
 	Other map[string]string `json:"other,omitempty"`
 }
@@ -93,6 +95,10 @@ func (c *MLXCable) field(key, value string) {
 		if unit != "" && value != "N/A" {
 			*to += " " + strings.TrimSuffix(key[len(label)+1:], "]")
 		}
+		return
+	}
+	if frequency := strings.TrimSpace(strings.TrimPrefix(key, "Attenuation:")); strings.HasSuffix(frequency, "GHz") {
+		put(&c.Attenuation, frequency, value)
 		return
 	}
 	put(&c.Other, snake(key), value)

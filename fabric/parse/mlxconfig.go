@@ -132,11 +132,27 @@ func (d *MLXConfigDevice) line(text string) bool {
 	case ok && key == "Configurations":
 		d.columns(value)
 	case d.table:
-		return d.row(text)
+		return d.row(text, d.Columns)
 	default:
-		return false
+		return d.bareRow(text)
 	}
 	return true
+}
+
+// bareRow reads a row whose heading grep has taken: with one value it is a
+// query's, with three that of a query with -e.
+func (d *MLXConfigDevice) bareRow(text string) bool {
+	words := strings.Fields(strings.TrimLeft(text, "* "))
+	if len(words) == 0 || !strings.Contains(words[0], "_") {
+		return false
+	}
+	switch len(words) {
+	case 2:
+		return d.row(text, []string{"Next Boot"})
+	case 4:
+		return d.row(text, []string{"Default", "Current", "Next Boot"})
+	}
+	return false
 }
 
 func (d *MLXConfigDevice) columns(heading string) {
@@ -154,20 +170,20 @@ func (d *MLXConfigDevice) columns(heading string) {
 
 // row reads "*RO     NAME    value value": a star, RO, a name without blanks
 // and a value a column.
-func (d *MLXConfigDevice) row(text string) bool {
+func (d *MLXConfigDevice) row(text string, columns []string) bool {
 	starred, readOnly := false, false
 	words := strings.Fields(text)
-	for len(words) > 0 && len(words) > len(d.Columns) && (words[0] == "*" || words[0] == "RO" || words[0] == "*RO") {
+	for len(words) > 0 && len(words) > len(columns) && (words[0] == "*" || words[0] == "RO" || words[0] == "*RO") {
 		starred = starred || words[0][0] == '*'
 		readOnly = readOnly || strings.HasSuffix(words[0], "RO")
 		words = words[1:]
 	}
-	if len(words) < 2 || !configName(words[0]) || len(words) != 1+len(d.Columns) {
+	if len(words) < 2 || !configName(words[0]) || len(words) != 1+len(columns) {
 		return false
 	}
 	name := words[0]
 	v := ConfigValue{}
-	for i, column := range d.Columns {
+	for i, column := range columns {
 		word := words[1+i]
 		switch column {
 		case "Default":

@@ -155,6 +155,9 @@ func (rep *MLXFWManagerReport) update(text string) bool {
 }
 
 func (rep *MLXFWManagerReport) byIndex(n int) *FirmwareDevice {
+	if n >= 1 && n <= len(rep.Devices) && rep.Devices[n-1].Index == n {
+		return rep.Devices[n-1] // as the tool numbers them, unless the text begins later
+	}
 	for _, d := range rep.Devices {
 		if d.Index == n {
 			return d

@@ -38,7 +38,7 @@ func (rep *MLXFWManagerReport) judge() {
 		rep.is(Failed, "update_failed")
 	case rep.Error != "":
 		rep.is(Failed, rep.reason())
-	case rep.updating != nil:
+	case rep.updating != nil, done > 0 && done < rep.Requiring:
 		rep.is(Truncated, "updating")
 	case done > 0:
 		rep.is(Succeeded, "updated_reboot_needed")

@@ -161,7 +161,6 @@ func (rep *MLXLinkReport) judge(cut bool) {
 	}
 	kept := rep.Ports[:0]
 	for _, p := range rep.Ports {
-		p.finish()
 		if p.any {
 			kept = append(kept, p)
 		}

@@ -30,6 +30,14 @@ type MLXModule struct {
 	Other map[string]string `json:"other,omitempty"`
 }
 
+// mlxlinkModule are labels that only Module Info has, for where grep has
+// taken the heading.
+var mlxlinkModule = map[string]bool{
+	"Identifier": true, "Cable Technology": true, "Cable Type": true, "Vendor Name": true, "Vendor Part Number": true, "Vendor Serial Number": true,
+	"Temperature [C]": true, "Voltage [mV]": true, "Bias Current [mA]": true, "Rx Power Current [dBm]": true, "Tx Power Current [dBm]": true,
+	"Transfer Distance [m]": true, "Wavelength [nm]": true,
+}
+
 func (p *MLXLinkPort) module(key, value string) bool {
 	if p.Module == nil {
 		p.Module = &MLXModule{}

@@ -94,7 +94,7 @@ func PerLane(text string) []uint64 {
 
 // field takes a label and reports whether it is one that mlxlink has.
 func (p *MLXLinkPort) field(key, value string) bool {
-	if p.section == "Module Info" && p.module(key, value) {
+	if (p.section == "Module Info" || p.section == "" && mlxlinkModule[key]) && p.module(key, value) {
 		p.any = true
 		return true
 	}
@@ -157,7 +157,7 @@ func (p *MLXLinkPort) counter(label, value string) {
 	}
 }
 
-// mostLabels bounds how many labels a port may have; mlxlink has about 300.
+// mostLabels bounds how many labels a report may keep; mlxlink has about 300.
 const mostLabels = 1000
 
 func put(m *map[string]string, key, value string) {
@@ -180,11 +180,4 @@ func activeEnabled(value string) (active, enabled string, degraded *bool) {
 	enabled = strings.TrimSuffix(strings.TrimSpace(rest), ")")
 	less := active != enabled
 	return active, enabled, &less
-}
-
-// finish leaves out what says nothing.
-func (p *MLXLinkPort) finish() {
-	if p.Module != nil && p.Module.Identifier == "" && len(p.Module.Other) == 0 {
-		p.Module = nil
-	}
 }

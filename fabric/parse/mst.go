@@ -33,6 +33,7 @@ type MSTReport struct {
 	started     bool
 	stopped     bool
 	created     bool
+	cables      string
 	listing     string // what the section lists: nodes or a table
 }
 
@@ -97,6 +98,8 @@ func (rep *MSTReport) line(text string) bool {
 		rep.listing = "table"
 	case strings.HasSuffix(strings.ToLower(text), "devices:") && len(text) < 40: // MST, PCI, In-band, Cable, Remote
 		rep.listing = "nodes"
+	case strings.HasPrefix(text, "Added ") && strings.Contains(text, "cable devices"):
+		rep.cables = text
 	case strings.HasPrefix(text, "No devices were found"), strings.HasPrefix(text, "No MST devices"):
 		rep.Message = text
 	case mstLoad.MatchString(text):
@@ -153,14 +156,14 @@ func (rep *MSTReport) insertion(text string) bool {
 // device reads a node, the line that continues it, or a row of the table.
 func (rep *MSTReport) device(text string) bool {
 	words := strings.Fields(text)
-	if len(words) == 0 || rep.listing == "" {
+	if len(words) == 0 {
 		return false
 	}
 	if m := mstRow.FindStringSubmatch(words[0]); m != nil {
 		rep.row(m[1], m[2], words[1:])
 		return true
 	}
-	if mstName.MatchString(words[0]) {
+	if mstName.MatchString(words[0]) && (rep.listing != "" || strings.HasPrefix(text, "/dev/mst/")) {
 		rep.Nodes = append(rep.Nodes, words[0])
 		if m := mstBDF.FindStringSubmatch(text); m != nil {
 			rep.bdf(m[1])
@@ -171,7 +174,7 @@ func (rep *MSTReport) device(text string) bool {
 		rep.bdf(m[1])
 		return true
 	}
-	return strings.HasPrefix(text, "Chip revision") || strings.Trim(text, "-") == ""
+	return rep.listing != "" && (strings.HasPrefix(text, "Chip revision") || strings.Trim(text, "-") == "")
 }
 
 func (rep *MSTReport) bdf(bdf string) {
@@ -244,6 +247,9 @@ func (rep *MSTReport) judge() {
 		rep.is(Informed, "no_devices")
 	case rep.started && rep.created:
 		rep.is(Succeeded, "started")
+	case rep.cables != "":
+		rep.Message = rep.cables
+		rep.is(Succeeded, "cables_added")
 	case rep.stopped:
 		rep.is(Succeeded, "stopped")
 	default:

@@ -76,7 +76,7 @@ func (rep *PerftestReport) line(text string) bool {
 		rep.warn(text)
 	case strings.HasPrefix(text, "#bytes"), strings.HasPrefix(text, "#flows"):
 		rep.columns(text)
-	case rep.heading && rep.row(text):
+	case rep.row(text):
 	case strings.HasSuffix(text, " Test") && rep.Test == "" && len(text) < 100 && !strings.Contains(text, ":"):
 		rep.Test = text
 	case strings.HasPrefix(text, "local address:"), strings.HasPrefix(text, "remote address:"):

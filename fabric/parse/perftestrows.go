@@ -78,7 +78,7 @@ func perfColumn(name string) string {
 // than columns was cut.
 func (rep *PerftestReport) row(text string) bool {
 	words := strings.Fields(text)
-	if len(words) < 2 || len(words) > 20 {
+	if len(words) < 2 || len(words) > 20 || !rep.heading && !rep.guessed(words) {
 		return false
 	}
 	row := make(PerfRow, len(words))
@@ -95,6 +95,28 @@ func (rep *PerftestReport) row(text string) bool {
 	}
 	rep.Rows = append(rep.Rows, row[:len(rep.Columns)])
 	return true
+}
+
+// guessed takes a row whose heading tail or grep has taken: five numbers are
+// a bandwidth's, in a unit that is not known, nine a latency's.
+func (rep *PerftestReport) guessed(words []string) bool {
+	if !isNatural(words[0]) || !isNatural(words[1]) {
+		return false
+	}
+	switch len(words) {
+	case 5:
+		rep.Columns = []string{"bytes", "iterations", "bw_peak", "bw_average", "msg_rate_mpps"}
+	case 9:
+		rep.Columns = []string{"bytes", "iterations", "t_min", "t_max", "t_typical", "t_avg", "t_stdev", "p99", "p99_9"}
+	default:
+		return false
+	}
+	return true
+}
+
+func isNatural(word string) bool {
+	_, rest, ok := digits([]byte(word), 10)
+	return ok && len(rest) == 0
 }
 
 // Results returns the rows as values.
@@ -120,12 +142,15 @@ func (rep *PerftestReport) Results() []PerfResult {
 	return out
 }
 
-// gbit converts a bandwidth. Without --report_gbits perftest counts in 2^20
+// gbit converts a bandwidth, one without a unit to 0. Without --report_gbits perftest counts in 2^20
 // octets, whether it writes MiB/sec or, as it did before, MB/sec
 // (perftest_parameters.c, the note to --report_gbits).
 func (rep *PerftestReport) gbit(v float64) fabric.GbitPerSec {
-	if rep.BWUnit == "Gb/sec" {
+	switch rep.BWUnit {
+	case "Gb/sec":
 		return fabric.GbitPerSec(v)
+	case "":
+		return 0
 	}
 	return fabric.GbitPerSec(v * (1 << 20) * 8 / 1e9)
 }

@@ -96,17 +96,15 @@ func (rep *PerftestReport) label(label, value string) bool {
 		"TX depth": &rep.TXDepth, "RX depth": &rep.RXDepth, "Post List": &rep.PostList, "CQ Moderation": &rep.CQModeration, "Mtu": &rep.MTU,
 		"GID index": &rep.GIDIndex, "Max inline data": &rep.MaxInline, "Outstand reads": &rep.OutstandingReads, "TOS": &rep.TOS,
 	}
-	n, isNumber := smallNumber(strings.TrimSuffix(value, "[B]"))
+	n := optionalInt(strings.TrimSuffix(value, "[B]"))
 	if to, ok := numbers[label]; ok {
-		if isNumber {
-			*to = &n
-		}
+		*to = n
 		return true
 	}
 	switch label {
 	case "Number of qps":
-		if isNumber {
-			rep.QPs = &PerfQPs{Count: n}
+		if n != nil {
+			rep.QPs = &PerfQPs{Count: *n}
 		}
 	case "Lock-free", "Using Enhanced Reorder", "GID index2", "Use ROCm memory", "NUMA node", "Buffer size", "Recv Post List", "Using DDP":
 	default:

@@ -149,7 +149,7 @@ func (h *Host) knows(argv []string) bool {
 			return true
 		}
 	}
-	return false
+	return h.book.handle != nil
 }
 
 // shell runs the request as sshd does: in a session of its own.

@@ -37,21 +37,27 @@ type Call struct {
 
 // book holds the transcripts of a host and what was asked of it.
 type book struct {
-	mu    sync.Mutex
-	list  []*Transcript
-	calls []Call
+	mu     sync.Mutex
+	list   []*Transcript
+	handle func(Call) (Transcript, bool)
+	calls  []Call
 }
 
 // find returns the next answer to argv.
 func (b *book) find(c Call) (Transcript, bool) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.calls = append(b.calls, c)
+	handle := b.handle
 	for _, t := range b.list {
 		if slices.Equal(t.Argv, c.Argv) && (t.Times == 0 || t.used < t.Times) {
 			t.used++
+			b.mu.Unlock()
 			return *t, true
 		}
+	}
+	b.mu.Unlock()
+	if handle != nil {
+		return handle(c)
 	}
 	return Transcript{}, false
 }
@@ -63,6 +69,14 @@ func (h *Host) Record(list ...Transcript) {
 	for _, t := range list {
 		h.book.list = append(h.book.list, &t)
 	}
+}
+
+// Handle sets a function for commands without a transcript; ok false means
+// that the program is not installed.
+func (h *Host) Handle(f func(Call) (t Transcript, ok bool)) {
+	h.book.mu.Lock()
+	defer h.book.mu.Unlock()
+	h.book.handle = f
 }
 
 // Calls returns what was asked so far, in order.

@@ -92,7 +92,7 @@ func (p *Pool) connect(ctx context.Context, host string, ep Endpoint) (*conn, er
 // verified host key, login.
 func (p *Pool) dial(ctx context.Context, host string, ep Endpoint, via *conn) (*conn, error) {
 	const act = "connecting"
-	if err := p.ward.check(host, act); err != nil {
+	if err := p.inWard(host, act); err != nil {
 		return nil, err
 	}
 	addr := net.JoinHostPort(ep.Address, strconv.Itoa(ep.Port))
@@ -180,9 +180,9 @@ func (p *Pool) dialError(ctx context.Context, host, addr, step string, err, verd
 	case verdict != nil:
 		e.Outcome, e.Err, e.Detail = hostexec.Refused, nil, addr+": "+verdict.Error()
 		if changed, ok := errors.AsType[*changedKeyError](verdict); ok {
-			p.ward.add(Quarantine{Host: host, Address: addr, Got: changed.got, Want: changed.want, Since: time.Now()})
+			p.ward.add(Quarantine{Host: host, Address: addr, Got: changed.got, Want: changed.want, Since: time.Now(), names: changed.names})
 			p.opt.Event(Event{Kind: "quarantined", Host: host, Detail: e.Detail})
-			e.Err, e.Next = hostexec.ErrQuarantined, "find out why the key changed, correct known_hosts, then release the host"
+			e.Err, e.Next = hostexec.ErrQuarantined, afterChange
 		} else if _, ok := errors.AsType[*unknownKeyError](verdict); ok {
 			e.Next = "compare the fingerprint on the host's console, then add the key to known_hosts"
 		}

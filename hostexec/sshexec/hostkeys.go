@@ -36,8 +36,9 @@ type hostKeyFiles struct {
 
 // changedKeyError: the host has a recorded key and shows another one.
 type changedKeyError struct {
-	got  string
-	want []string
+	got   string
+	want  []string
+	names []string
 }
 
 func (e *changedKeyError) Error() string {
@@ -169,8 +170,18 @@ func algorithms(plain []knownhosts.KnownKey, vouched bool) []string {
 			out = append(out, t)
 		}
 	}
+	if len(out) == 0 {
+		return unrecorded
+	}
 	slices.Sort(out)
-	return slices.Compact(out) // empty: the library's default, and the check refuses
+	return slices.Compact(out)
+}
+
+// unrecorded is what a host without a record is asked for, so that its key can
+// be named in the refusal. RSA comes last: Dropbear 2022.83 offers it also
+// without such a key and breaks off when it is chosen.
+var unrecorded = []string{
+	ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521, ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256,
 }
 
 // callback verifies the key under the first of the names that has a record.
@@ -212,7 +223,7 @@ func (h *hostKeys) callback(k *hostKeyFiles, addrs []string, plain []knownhosts.
 		if len(plain) == 0 {
 			return &unknownKeyError{got}
 		}
-		return &changedKeyError{got: got, want: fingerprints(plain)}
+		return &changedKeyError{got: got, want: fingerprints(plain), names: addrs}
 	}
 }
 

@@ -54,9 +54,13 @@ func TestChangedHostKeyQuarantines(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, others, _ := bytes.Cut(text, []byte("\n"))
+	// An edit that concerns others releases nobody; a new record does.
+	write(t, f.KnownHosts, string(text)+"# another host was added\n", 0o600)
+	if _, err := p.Look(deadline(t), "0", hostname); !errors.Is(err, hostexec.ErrQuarantined) {
+		t.Errorf("an unrelated edit: %v", err)
+	}
 	line := fmt.Sprintf("[127.0.0.1]:%d %s", f.Hosts[0].Port, ssh.MarshalAuthorizedKey(key))
 	write(t, f.KnownHosts, line+string(others)+"# corrected\n", 0o600)
-	p.Release("0")
 	if _, err := p.Look(deadline(t), "0", hostname); err != nil || len(p.Quarantined()) != 0 {
 		t.Errorf("after correction: %v, %v", err, p.Quarantined())
 	}
@@ -73,6 +77,22 @@ func TestUnknownHostKeyIsRefused(t *testing.T) {
 	}
 	if _, err := New(Options{Keys: []string{f.KeyFile}}); err == nil {
 		t.Error("a pool without known hosts was made")
+	}
+}
+
+// A server without a record is asked for its key in a way that makes it say
+// which one it has, so that the refusal can name it.
+func TestUnrecordedServerNamesItsKey(t *testing.T) {
+	for _, kind := range []string{"openssh", "dropbear"} {
+		t.Run(kind, func(t *testing.T) {
+			s := startServer(t, kind)
+			empty := filepath.Join(t.TempDir(), "known_hosts")
+			write(t, empty, "", 0o600)
+			_, err := s.pool(t, func(o *Options) { o.KnownHosts = []string{empty} }).Look(deadline(t), "root", hostname)
+			if hostexec.OutcomeOf(err) != hostexec.Refused || !strings.Contains(err.Error(), "SHA256:") || !strings.Contains(err.Error(), "not recorded") {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 

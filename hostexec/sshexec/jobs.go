@@ -107,7 +107,7 @@ func report(host string, argv []string, text string, a answer) (hostexec.JobStat
 	bad := func(why string) (hostexec.JobStatus, error) {
 		return hostexec.JobStatus{}, &hostexec.Error{
 			Host: host, Act: hostexec.Display(argv), Step: "journal", Outcome: hostexec.Failed,
-			Detail: why + ": " + Printable([]byte(text+" "+string(a.Stderr)), 300), Next: "look at the journal directory on the host",
+			Detail: why + ": " + Printable([]byte(text+" "+string(a.Stderr)), 300), Next: "look at the journal directory on the host and at the space left there",
 		}
 	}
 	head, body, ok := strings.Cut(text, "\n\n")

@@ -29,7 +29,7 @@ func (p *Pool) Fence(ctx context.Context, host, run string) (hostexec.Lease, err
 	word, rest, _ := strings.Cut(strings.TrimSpace(string(a.Stdout)), " ")
 	token, perr := strconv.ParseUint(rest, 10, 64)
 	if word != "token" || perr != nil || token == 0 {
-		return hostexec.Lease{}, refused(host, hostexec.Display(argv), "lease", Printable(append(a.Stdout, a.Stderr...), 300), "look at the journal directory on the host", nil)
+		return hostexec.Lease{}, refused(host, hostexec.Display(argv), "lease", Printable(append(a.Stdout, a.Stderr...), 300), "look at the journal directory on the host and at the space left there", nil)
 	}
 	lease.Token = token
 	return lease, nil

@@ -145,7 +145,7 @@ func (p *Pool) do(ctx context.Context, host string, w work) (answer, error) {
 		r := hostexec.Result{Host: host, Argv: w.argv, Exit: -1, Outcome: told.Outcome, Step: told.Step, Detail: detailOf(&told), Took: time.Since(begin)}
 		return answer{Result: r}, &told
 	}
-	if err := p.ward.check(host, hostexec.Display(w.argv)); err != nil {
+	if err := p.inWard(host, hostexec.Display(w.argv)); err != nil {
 		return fail("host key", err)
 	}
 	s, err := p.hostSlot(host)

@@ -17,10 +17,13 @@ type Quarantine struct {
 	Got     string   // kind and SHA-256 fingerprint
 	Want    []string // the same of the recorded keys
 	Since   time.Time
+
+	names []string // under which its keys are recorded
 }
 
-// ward holds the quarantined hosts. Only a person's Release empties it: a host
-// that shows its old key again afterwards is no less suspicious.
+// ward holds the quarantined hosts. Only a person empties it, by Release or by
+// recording other keys for the host: one that shows its old key again
+// afterwards is no less suspicious.
 type ward struct {
 	mu    sync.Mutex
 	hosts map[string]Quarantine
@@ -34,17 +37,28 @@ func (w *ward) add(q Quarantine) {
 	}
 }
 
-// check returns the refusal for a quarantined host.
-func (w *ward) check(host, act string) error {
-	w.mu.Lock()
-	q, ok := w.hosts[host]
-	w.mu.Unlock()
+// afterChange is what to do about a changed key.
+const afterChange = "find out why the key changed, then record the right one in known_hosts; that ends the quarantine"
+
+// inWard returns the refusal for a quarantined host. Keys recorded anew since
+// release it.
+func (p *Pool) inWard(host, act string) error {
+	p.ward.mu.Lock()
+	q, ok := p.ward.hosts[host]
+	p.ward.mu.Unlock()
 	if !ok {
 		return nil
 	}
+	if files, err := p.keys.load(); err == nil {
+		plain, _ := p.keys.recorded(files, q.names)
+		if now := fingerprints(plain); len(now) > 0 && !slices.Equal(now, q.Want) {
+			p.Release(host)
+			return nil
+		}
+	}
 	return refused(host, act, "host key",
 		fmt.Sprintf("%s showed key %s at %s, recorded is %s", q.Address, q.Got, q.Since.UTC().Format(time.RFC3339), strings.Join(q.Want, ", ")),
-		"find out why the key changed, correct known_hosts, then release the host", hostexec.ErrQuarantined)
+		afterChange, hostexec.ErrQuarantined)
 }
 
 // Quarantined lists the hosts whose key changed, sorted by name. Nothing runs

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -19,6 +20,7 @@ const (
 	CAFile         = "ca.crt"     // in TLSDir
 	ClientCertFile = "client.crt" // in TLSDir
 	ClientKeyFile  = "client.key" // in TLSDir
+	UITokenFile    = "ui.token"   // in TLSDir; whoever has it may read in the web UI
 )
 
 // MetaFormat is the newest lay-out of meta.json this program understands.
@@ -81,4 +83,29 @@ func FromDataDir(dir string) (Config, error) {
 		TLS:       &TLS{CAFile: in(CAFile), CertFile: in(ClientCertFile), KeyFile: in(ClientKeyFile)},
 		dataDir:   dir,
 	}, nil
+}
+
+// UISignIn is the link that signs a browser in to the web UI of the server with this data directory. It is a secret: it
+// belongs on the terminal of who asks, never in a log or a channel. The link works while that fabricd runs.
+func UISignIn(dir string) (string, error) {
+	m, err := ReadMeta(dir)
+	if errors.Is(err, fs.ErrPermission) {
+		return "", fmt.Errorf("%w: only the user who runs fabricd may open its page; run as that user", err)
+	}
+	if err != nil {
+		return "", err
+	}
+	if m.UIPort == 0 {
+		return "", errors.New("the engine's web page is off: set temporal.embedded.ui_port, such as 8233, and start fabricd again")
+	}
+	token, err := os.ReadFile(filepath.Join(dir, TLSDir, UITokenFile))
+	if err != nil {
+		return "", fmt.Errorf("reading the token of the engine's web page: %w", err)
+	}
+	return UILink(m.UIPort, strings.TrimSpace(string(token))), nil
+}
+
+// UILink is the sign-in link for a port of 127.0.0.1 and a token.
+func UILink(port int, token string) string {
+	return "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) + "/?token=" + token
 }

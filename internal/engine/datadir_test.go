@@ -61,6 +61,25 @@ func TestFromDataDirErrors(t *testing.T) {
 	}
 }
 
+func TestUISignIn(t *testing.T) {
+	dir := writeMeta(t, `{"format":1,"frontend_port":7233,"ui_port":8233}`)
+	if _, err := UISignIn(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a token: got %v", err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, TLSDir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, TLSDir, UITokenFile), []byte("c0ffee\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if link, err := UISignIn(dir); err != nil || link != "http://127.0.0.1:8233/?token=c0ffee" {
+		t.Errorf("got %q, error %v", link, err)
+	}
+	if _, err := UISignIn(writeMeta(t, `{"format":1,"frontend_port":7233}`)); err == nil || !strings.Contains(err.Error(), "ui_port") {
+		t.Errorf("with the page off: got %v", err)
+	}
+}
+
 func FuzzReadMeta(f *testing.F) {
 	f.Add(`{"format":1,"frontend_port":7233,"created":"2026-01-02T03:04:05Z"}`)
 	f.Add(`{"format":-1}`)

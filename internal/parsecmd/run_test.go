@@ -20,6 +20,8 @@ func TestRun(t *testing.T) {
 		"answer":          {"sminfo", sminfo, nil, `"priority":14`},
 		"tool_failed":     {"sminfo", "sminfo: iberror: failed: query\n", nil, `"error":"query"`},
 		"empty_is_answer": {"ibstat", "", nil, `"no_devices":true`},
+		"names_asked":     {"ibstat -l", "mlx5_0\nmlx5_1\n", nil, `"ca_names":["mlx5_0","mlx5_1"]`},
+		"no_name":         {"ibstat", "hello\n", parse.ErrNotUnderstood, ""},
 		"not_understood":  {"sminfo", "good morning\n", parse.ErrNotUnderstood, ""},
 		"empty":           {"ibnetdiscover", "", parse.ErrNotUnderstood, ""},
 		"no_such_tool":    {"frobnicate", "", ErrNoSuchTool, ""},

@@ -56,11 +56,7 @@ func (c *Client) List(ctx context.Context, state string, most int) ([]activities
 }
 
 func (c *Client) listed(ctx context.Context, e *workflowpb.WorkflowExecutionInfo) activities.View {
-	v := activities.View{Run: e.GetExecution().GetWorkflowId(), Op: e.GetType().GetName(), State: activities.Running, Started: e.GetStartTime().AsTime()}
-	var m memo
-	if p, ok := e.GetMemo().GetFields()["request"]; ok && converter.GetDefaultDataConverter().FromPayload(p, &m) == nil {
-		v.Words, v.By = m.Words, m.By
-	}
+	v := c.sketch(e)
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if e.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
@@ -69,7 +65,6 @@ func (c *Client) listed(ctx context.Context, e *workflowpb.WorkflowExecutionInfo
 		}
 		return v
 	}
-	v.Ended = e.GetCloseTime().AsTime()
 	var out activities.Outcome
 	if err := c.Temporal.GetWorkflow(ctx, v.Run, "").Get(ctx, &out); err != nil {
 		v.State, v.Error = activities.Failed, "the run was ended from outside: "+strings.ToLower(e.GetStatus().String())
@@ -79,15 +74,36 @@ func (c *Client) listed(ctx context.Context, e *workflowpb.WorkflowExecutionInfo
 	return v
 }
 
+// sketch is what the engine itself knows of a run.
+func (c *Client) sketch(e *workflowpb.WorkflowExecutionInfo) activities.View {
+	started := e.GetStartTime().AsTime()
+	v := activities.View{
+		Run: e.GetExecution().GetWorkflowId(), Op: e.GetType().GetName(), Cluster: c.Cluster,
+		State: activities.Running, Started: started, Updated: started,
+	}
+	if known, ok := workflows.Lookup(v.Op); ok {
+		v.Class = known.Class.String()
+	}
+	var m memo
+	if p, ok := e.GetMemo().GetFields()["request"]; ok && converter.GetDefaultDataConverter().FromPayload(p, &m) == nil {
+		v.Words, v.By = m.Words, m.By
+	}
+	if closed := e.GetCloseTime(); closed != nil {
+		v.Ended = closed.AsTime()
+		v.Updated = v.Ended
+	}
+	return v
+}
+
 var idPattern = regexp.MustCompile(`^[0-9a-f]{3,40}$`)
 
 // find completes the beginning of a run's id.
 func (c *Client) find(ctx context.Context, run string) (string, error) {
 	run = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(run), "run "))
 	if !idPattern.MatchString(run) {
-		return "", fmt.Errorf("%q is not a run's id; ids look like 4f2c09a1d3, `runs list` shows them", run)
+		return "", fmt.Errorf("%q is not a run's id; ids look like 4f2c09a1, `runs list` shows them", run)
 	}
-	if len(run) >= 10 {
+	if len(run) == 2*idBytes {
 		return run, nil
 	}
 	answer, err := c.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: fmt.Sprintf("WorkflowId STARTS_WITH '%s'", run), PageSize: 3})

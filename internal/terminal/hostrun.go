@@ -1,17 +1,18 @@
 package terminal
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/fabricbot/fabricbot/fabric"
 	"github.com/fabricbot/fabricbot/hostexec"
+	"github.com/fabricbot/fabricbot/internal/redact"
 	"github.com/fabricbot/fabricbot/internal/workside"
 )
 
@@ -124,7 +125,8 @@ func (c *command) grouped(results []hostexec.Result) int {
 		}
 		fmt.Fprintln(c.Out)
 		for _, text := range []string{g.Stdout, g.Stderr, g.Detail} {
-			if text = string(bytes.TrimRight([]byte(text), "\n")); text != "" {
+			// Hosts are not trusted with the terminal of whoever asks.
+			if text = strings.TrimRight(redact.Clean(text), "\n"); text != "" {
 				fmt.Fprintln(c.Out, text)
 			}
 		}

@@ -51,6 +51,8 @@ const synopsis = `fabricctl runs a fabric from the terminal.
   fabricctl parse TOOL [FILE]                      a tool's output as JSON
   fabricctl host run -hosts EXPR -- ARGV…          one looking command on many hosts, directly
   fabricctl config example|check                   the configuration file
+  fabricctl whoami                                 your id for the access rules
+  fabricctl engine link                            the sign-in link of the engine's page
   fabricctl inventory import ansible|fabric FILE   an inventory from Ansible's, or from ibnetdiscover's output
 
 Before the words: -config FILE, -json, -v, -save DIR (keep a run's files there), -channel ID (let the run speak in a channel).
@@ -96,6 +98,10 @@ func (c *command) dispatch(ctx context.Context, words []string) int {
 		return c.configure(words[1:])
 	case "inventory":
 		return c.inventory(words[1:])
+	case "whoami":
+		return c.whoami(words[1:])
+	case "engine":
+		return c.engine(words[1:])
 	case "host":
 		if len(words) > 1 && words[1] == "run" {
 			return c.hostRun(ctx, words[2:])

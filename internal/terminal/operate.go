@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 
 	"go.temporal.io/sdk/client"
 	"go.uber.org/zap/zapcore"
@@ -77,14 +78,29 @@ func whoAmI() (activities.Person, error) {
 		return activities.Person{}, err
 	}
 	p, err := access.LocalPerson(os.Getuid(), host)
-	name := os.Getenv("SUDO_USER")
-	if name == "" {
-		name = os.Getenv("USER")
-	}
-	if name == "" {
-		name = string(p)
+	name := string(p)
+	if u, err := user.Current(); err == nil {
+		name = u.Username
 	}
 	return activities.Person{ID: string(p), Name: name}, err
+}
+
+// place is where a run of this terminal speaks: the channel that was named, or
+// for a run that needs somebody's approval the site's only one.
+func (o *online) place(e op.Entry) activities.Place {
+	p := activities.Place{Team: o.site.Config.Slack.TeamID, Channel: o.channel}
+	if p.Channel != "" || !e.Class.NeedsPlan() {
+		return p
+	}
+	channels := o.site.Config.Slack.Channels
+	if len(channels) != 1 {
+		fmt.Fprintln(o.Err, "approvers are not asked in Slack; -channel ID before the words lets the run speak in a channel")
+		return p
+	}
+	for id := range channels {
+		p.Channel = id
+	}
+	return p
 }
 
 func (o *online) allowed(ctx context.Context, what access.Action) error {
@@ -104,8 +120,7 @@ func (o *online) start(ctx context.Context, e op.Entry, words string, input any)
 	if _, err := rand.Read(random[:]); err != nil {
 		return o.fail(err)
 	}
-	place := activities.Place{Team: o.site.Config.Slack.TeamID, Channel: o.channel}
-	req, err := o.runs.Request(hex.EncodeToString(random[:]), e.Name, words, input, o.me, place, runs.Now())
+	req, err := o.runs.Request(hex.EncodeToString(random[:]), e.Name, words, input, o.me, o.place(e), runs.Now())
 	if err != nil {
 		return o.fail(err)
 	}
@@ -129,12 +144,31 @@ func (o *online) decide(ctx context.Context, e op.Entry, in workflows.RunInput) 
 		fmt.Fprintln(o.Err, "fabricctl:", err)
 		return ExitDenied
 	}
+	if err := o.confirm(e, v); err != nil {
+		return o.fail(err)
+	}
 	if err := o.runs.Decide(ctx, v.Run, activities.Decision{By: o.me, Yes: e.Name == "approve", Reason: in.Reason}); err != nil {
 		fmt.Fprintln(o.Err, "fabricctl:", err)
 		return ExitDenied
 	}
 	fmt.Fprintf(o.Out, "run %s: %s recorded\n", v.Run, map[bool]string{true: "approval", false: "denial"}[e.Name == "approve"])
 	return ExitOK
+}
+
+// confirm asks for the number of hosts before a large plan is approved, as
+// Slack does.
+func (o *online) confirm(e op.Entry, v activities.View) error {
+	if e.Name != "approve" || v.Plan == nil || v.Gate == nil || len(v.Plan.Hosts()) <= o.site.Config.Limits.ConfirmAbove {
+		return nil
+	}
+	n := len(v.Plan.Hosts())
+	o.plan(o.Err, v)
+	fmt.Fprintf(o.Err, "This changes %d hosts. Type that number to approve: ", n)
+	var typed int
+	if _, err := fmt.Fscanln(o.In, &typed); err != nil || typed != n {
+		return errors.New("the number of hosts was not typed; nothing is approved")
+	}
+	return nil
 }
 
 func (o *online) control(ctx context.Context, e op.Entry, input any) int {
@@ -144,7 +178,9 @@ func (o *online) control(ctx context.Context, e op.Entry, input any) int {
 		if err != nil {
 			return o.fail(err)
 		}
-		what = access.Action{Act: access.Steer, Operation: v.Op, Class: op.Control, Requester: access.Person(v.By.ID)}
+		if what, err = steering(v); err != nil {
+			return o.fail(err)
+		}
 	}
 	if err := o.allowed(ctx, what); err != nil {
 		fmt.Fprintln(o.Err, "fabricctl:", err)
@@ -158,4 +194,11 @@ func (o *online) control(ctx context.Context, e op.Entry, input any) int {
 		return o.print(reply)
 	}
 	return o.reply(reply)
+}
+
+// steering is what is asked of the site's rules before a run is steered: the
+// right follows the class of the run, not that of the word that steers it.
+func steering(v activities.View) (access.Action, error) {
+	a := access.Action{Act: access.Steer, Operation: v.Op, Requester: access.Person(v.By.ID)}
+	return a, a.Class.UnmarshalText([]byte(v.Class))
 }

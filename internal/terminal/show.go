@@ -127,7 +127,13 @@ func (o *online) render(v activities.View, block string) (string, error) {
 
 // text prints how a run ended or stands, from the words that Slack shows.
 func (o *online) text(v activities.View) {
-	for _, block := range []string{"title", "end", "findings", "decisions"} {
+	o.blocks(v, "title", "end", "findings", "outcome", "decisions")
+	o.files(v)
+}
+
+// blocks prints those of the blocks that have something to say.
+func (o *online) blocks(v activities.View, blocks ...string) {
+	for _, block := range blocks {
 		text, err := o.render(v, block)
 		if err != nil {
 			fmt.Fprintln(o.Err, "fabricctl:", err)
@@ -136,6 +142,10 @@ func (o *online) text(v activities.View) {
 			fmt.Fprintln(o.Out, text)
 		}
 	}
+}
+
+// files names what -save would keep.
+func (o *online) files(v activities.View) {
 	if o.save != "" {
 		return
 	}
@@ -187,12 +197,11 @@ func (o *online) reply(r runs.Reply) int {
 		fmt.Fprintln(o.Out, text)
 	}
 	if r.View != nil {
-		for _, block := range []string{"plan", "all-steps"} {
-			if text, err := o.render(*r.View, block); err == nil && text != "" {
-				fmt.Fprintln(o.Out, text)
-			}
+		o.blocks(*r.View, "title", "line", "plan", "gate", "all-steps")
+		if r.View.State.Final() {
+			o.blocks(*r.View, "end", "findings", "open")
 		}
-		o.text(*r.View)
+		o.files(*r.View)
 	}
 	return ExitOK
 }

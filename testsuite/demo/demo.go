@@ -6,12 +6,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
 
+	"github.com/fabricbot/fabricbot/internal/engine"
 	"github.com/fabricbot/fabricbot/testsuite/stage"
 )
 
@@ -29,7 +31,7 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	return 0
 }
 
-func run(ctx context.Context, args []string, out io.Writer) error {
+func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("fabriclab demo", flag.ContinueOnError)
 	tour := flags.Bool("tour", false, "play every operation and end")
 	hosts := flags.Int("hosts", 16, "hosts of the lab")
@@ -47,10 +49,19 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		if *dir, err = os.MkdirTemp("/run", "fabricbot-demo-"); err != nil {
 			return err
 		}
-		defer os.RemoveAll(*dir)
+		defer func() {
+			if err == nil {
+				err = os.RemoveAll(*dir)
+				return
+			}
+			fmt.Fprintf(out, "The files stay in %s.\n", *dir)
+		}()
 	}
 	if *tour {
 		*page, *ui = "127.0.0.1:0", 0
+	}
+	if err := vacant(*page, *ui); err != nil {
+		return err
 	}
 	begun := time.Now()
 	fmt.Fprintf(out, "Building a lab of %d hosts, a Slack emulator and fabricd …\n", *hosts)
@@ -79,18 +90,48 @@ func (g *guide) greet(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(g.out, `
-The channel is at     %s
+The channel is at     %[1]s
                       choose who you are on the left and type /fabric help
-The same words here   FABRICBOT_CONFIG=%s bin/fabricctl sm status
-Break something       bin/fabriclab fault -dir %s cable-pull 'leaf01[1]'
-Log of fabricd        %s
+Who is there          operator-a and operator-b run everything and, being in
+                      @fabric-approvers, approve what the other asked for;
+                      viewer and the others look and ask for help
+The same words here   export FABRICBOT_CONFIG=%[2]s
+                      bin/fabricctl sm status    you count as operator-a here
+Kill fabricd          kill -9 %[5]d    it is started again, and runs go on
+Break something       bin/fabriclab fault -dir %[3]s cable-pull 'node007[1]'
+Mend it               bin/fabriclab heal -dir %[3]s cable-pull 'node007[1]'
+                      bin/fabriclab help lists what else can break
+The engine's page     %[6]s
+Log of fabricd        %[4]s
 
 Ctrl-C ends everything.
-`, g.s.Slack.URL(), g.s.Config(), g.s.Lab.Dir, g.s.DaemonLog())
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-g.s.Ended():
-		return fmt.Errorf("fabricd has ended; see %s", g.s.DaemonLog())
+`, g.s.Slack.URL(), g.s.Config(), g.s.Lab.Dir, g.s.DaemonLog(), g.s.PID(), g.enginePage())
+	return g.keep(ctx, g.s)
+}
+
+// enginePage is the sign-in link of the workflow engine's page.
+func (g *guide) enginePage() string {
+	link, err := engine.UISignIn(g.s.EngineDir())
+	if err != nil {
+		return err.Error()
 	}
+	return link
+}
+
+// vacant says which flag moves an address that another program has, before
+// anything is built.
+func vacant(page string, ui int) error {
+	for address, flag := range map[string]string{page: "-slack ADDRESS", fmt.Sprintf("127.0.0.1:%d", ui): "-ui PORT"} {
+		l, err := net.Listen("tcp", address)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return fmt.Errorf("%s is taken by another program; choose another with `fabriclab demo %s`", address, flag)
+		}
+		if err != nil {
+			return err
+		}
+		if err := l.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

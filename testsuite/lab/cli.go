@@ -104,7 +104,11 @@ func (p Program) dispatch(ctx context.Context, args []string) error {
 		}
 		return p.up(ctx, o, slack)
 	case "down":
-		return Down(full)
+		if err := Down(full); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.Stdout, "the lab is down; its logs stay in %s\n", filepath.Join(full, "log"))
+		return nil
 	case "status":
 		return p.status(full, asJSON)
 	}

@@ -147,12 +147,14 @@ func (l *Lab) start(ctx context.Context) error {
 	if l.fabric, err = l.newFabric(); err != nil {
 		return err
 	}
+	l.log("starting a simulated fabric")
 	if err := l.fabric.Start(ctx); err != nil {
 		return err
 	}
 	if l.smTemplate, err = smTemplate(filepath.Join(l.Dir, "log")); err != nil {
 		return err
 	}
+	l.log("making hosts")
 	if err := l.makeHosts(); err != nil {
 		return err
 	}
@@ -162,9 +164,11 @@ func (l *Lab) start(ctx context.Context) error {
 	if err := l.writeState(); err != nil {
 		return err
 	}
+	l.log("booting %d hosts: sshd, and a subnet manager on those of role %s", len(l.Hosts), roleSM)
 	if err := l.bootAll(ctx); err != nil {
 		return err
 	}
+	l.log("waiting for a subnet manager to become master")
 	if err := l.waitMaster(ctx); err != nil {
 		return err
 	}

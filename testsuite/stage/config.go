@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// writeConfig writes the site's configuration: operators may do everything,
-// the approvers' group approves, viewers look.
+// writeConfig writes the site's configuration: everybody may look, operators
+// may do everything, the approvers' group approves.
 func (s *Stage) writeConfig() error {
 	host, err := os.Hostname()
 	if err != nil {
@@ -28,17 +28,19 @@ data_dir: data
 access:
   rules:
     - operations: ["*"]
-      classes: [control, read-only]
-      who: [team, "local:%d@%s"]
-    - operations: ["sm *"]
-      classes: [changes, dangerous]
-      who: [%s, %s, "local:%d@%s"]
+      who: [team, %[6]s]
+    - operations: [help, hosts, "runs list", "runs show", approve, deny]
+      classes: [control]
+      who: [team, %[6]s]
+    - operations: ["*"]
+      classes: [control, changes, dangerous]
+      who: [%[7]s, %[8]s, %[6]s]
   approvers:
     - operations: ["*"]
-      who: [%s]
+      who: [%[9]s]
   people:
-    - slack: %s
-      local: ["local:%d@%s"]
-`, s.Slack.APIURL(), Channel, Elsewhere, Shared, s.o.UIPort, os.Getuid(), host, UserA, UserB, os.Getuid(), host, Approvers, UserA, os.Getuid(), host)
+    - slack: %[7]s
+      local: [%[6]s]
+`, s.Slack.APIURL(), Channel, Elsewhere, Shared, s.o.UIPort, fmt.Sprintf(`"local:%d@%s"`, os.Getuid(), host), UserA, UserB, Approvers)
 	return os.WriteFile(filepath.Join(s.Dir, "fabricbot.yaml"), []byte(text), 0o600)
 }

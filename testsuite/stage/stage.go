@@ -69,12 +69,14 @@ func Up(ctx context.Context, o Options) (*Stage, error) {
 	if s.Slack, err = slackemu.New(slackemu.Options{Listen: o.SlackListen}); err != nil {
 		return nil, fmt.Errorf("starting the Slack emulator: %w", err)
 	}
+	o.Log("the Slack emulator listens at %s", s.Slack.URL())
 	if s.Lab, err = lab.Start(ctx, lab.Options{Hosts: o.Hosts, FabricFile: o.Fabric, Dir: filepath.Join(o.Dir, "lab"), Log: o.Log}); err != nil {
 		return nil, errors.Join(err, s.Down())
 	}
 	if err := s.writeConfig(); err != nil {
 		return nil, errors.Join(err, s.Down())
 	}
+	o.Log("starting fabricd")
 	if err := s.StartDaemon(ctx); err != nil {
 		return nil, errors.Join(err, s.Down())
 	}
@@ -86,6 +88,9 @@ func (s *Stage) Config() string { return filepath.Join(s.Dir, "fabricbot.yaml") 
 
 // DaemonLog is where fabricd's log goes.
 func (s *Stage) DaemonLog() string { return filepath.Join(s.Dir, "fabricd.log") }
+
+// EngineDir is the data directory of the embedded engine.
+func (s *Stage) EngineDir() string { return filepath.Join(s.Dir, "data", "temporal") }
 
 // StartDaemon starts fabricd and waits until it listens to Slack.
 func (s *Stage) StartDaemon(ctx context.Context) error {
@@ -139,6 +144,16 @@ func (s *Stage) Ended() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ended
+}
+
+// PID is the process id of the present fabricd, or of the last one.
+func (s *Stage) PID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.daemon == nil {
+		return 0
+	}
+	return s.daemon.Process.Pid
 }
 
 // Kill ends fabricd with SIGKILL, and waits until it is gone.

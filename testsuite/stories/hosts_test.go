@@ -11,7 +11,7 @@ func TestHostKeyChanged(t *testing.T) {
 	s.whole("topology backup", "partly failed", "7 of 8 hosts answered", "node006", "key")
 	// The old key again is no less suspicious: only a person ends it.
 	s.heal("hostkey", "node006")
-	s.whole("host inspect -hosts node006", "failed", "node006", "release the host")
+	s.whole("host inspect -hosts node006", "failed", "none of 1 hosts answered", "node006", "host key")
 	s.crash()
 	s.whole("host inspect -hosts node006", "done", "1 host")
 }
@@ -19,7 +19,7 @@ func TestHostKeyChanged(t *testing.T) {
 func TestHostUnreachable(t *testing.T) {
 	s := open(t)
 	s.fault("partition", "node007")
-	s.whole("host inspect -hosts node[006-008]", "partly failed", "node007", "unreachable")
+	s.whole("host inspect -hosts node[006-008]", "partly failed", "2 hosts", "No answer: node007", "did not answer within 10s")
 	s.whole("topology backup", "partly failed", "7 of 8 hosts answered", "node007")
 	s.heal("partition", "node007")
 	s.whole("host inspect -hosts node[006-008]", "done", "3 hosts")

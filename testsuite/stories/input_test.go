@@ -1,7 +1,6 @@
 package stories
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -23,6 +22,7 @@ func TestMistakesAreToldAndChangeNothing(t *testing.T) {
 			{"unknown_noun", "teapot brew", []string{"unknown operation", "help"}},
 			{"no_target", "host inspect", []string{"-hosts", "is missing"}},
 			{"empty_target", `host inspect -hosts ""`, []string{"-hosts"}},
+			{"empty_optional_target", `sm restart -hosts ""`, []string{"-hosts", "empty"}},
 			{"unmatched_target", "host inspect -hosts node001,!node001", []string{"-hosts", "no host"}},
 			{"unknown_group", "host inspect -hosts @rack77", []string{"@rack77"}},
 			{"unknown_host", "host inspect -hosts node17", []string{"unknown host node17", "did you mean"}},
@@ -66,9 +66,9 @@ func TestGarbageOutput(t *testing.T) {
 	s := open(t)
 	commits := s.commits()
 	s.tool("node003", "ibnetdiscover", "head -c 65536 /dev/urandom")
-	s.whole("topology backup -from node003", "failed", "ibnetdiscover from node003", "found no fabric")
+	s.whole("topology backup -from node003", "failed", "ibnetdiscover from node003", "found no fabric", "octets that are no text")
 	s.tool("node004", "ibstat", "head -c 65536 /dev/urandom")
-	s.whole("host inspect -hosts node[003-004]", "partly failed", "node004", "ibstat")
+	s.whole("host inspect -hosts node[003-004]", "done", "node004", "ibstat said nothing that can be read", "octets that are no text")
 	if n := s.commits() - commits; n != 0 {
 		s.Errorf("garbage made %d commits", n)
 	}
@@ -80,7 +80,7 @@ func TestHundredMegabytesOfOutput(t *testing.T) {
 	s.tool("node003", "ibnetdiscover", "head -c 100000000 /dev/zero | tr '\\000' x; echo")
 	s.whole("topology backup -from node003", "failed", "ibnetdiscover from node003", "found no fabric")
 	s.tool("node004", "ibstat", "yes \"CA 'mlx5_0'\" | head -c 100000000")
-	s.whole("host inspect -hosts node[003-004]", "partly failed", "node004")
+	s.whole("host inspect -hosts node[003-004]", "partly failed", "node004", "printed more than 4 MB")
 	if n := s.commits() - commits; n != 0 {
 		s.Errorf("an endless output made %d commits", n)
 	}
@@ -111,6 +111,6 @@ func (s *story) peakMiB() int {
 			}
 		}
 	}
-	s.Fatal(fmt.Sprintf("no process of %s", fabricd))
+	s.Fatalf("no process of %s", fabricd)
 	return 0
 }

@@ -59,7 +59,7 @@ func TestSMHostRebootsDuringRestart(t *testing.T) {
 	case "done": // it came back in time to stand by
 		s.has("the message", text, "2 subnet manager(s) restarted")
 	case "failed":
-		s.has("the message", text, standby)
+		s.has("the message", text, standby, "the master was not touched")
 	default:
 		s.Errorf("it ended %q", state)
 	}
@@ -78,7 +78,7 @@ func TestDiskFullOnSMHost(t *testing.T) {
 	s.fault("disk-full", standby)
 	r := s.ask("sm restart")
 	s.approve(r)
-	s.ends(r, "failed", standby, "No space left")
+	s.ends(r, "failed", standby, "cannot be written", "space left there")
 	s.started(before, 0, 0)
 	s.heal("disk-full", standby)
 	r = s.ask("sm restart -hosts " + standby)

@@ -105,11 +105,7 @@ func TestDatabaseLocked(t *testing.T) {
 		default:
 		}
 	})
-	dbs, err := filepath.Glob(filepath.Join(s.Dir, "data", "temporal", "*.db"))
-	if err != nil || len(dbs) == 0 {
-		s.Fatalf("no database: %v", err)
-	}
-	f, err := os.OpenFile(dbs[0], os.O_RDWR, 0)
+	f, err := os.OpenFile(filepath.Join(s.Dir, "data", "temporal", "engine.sqlite"), os.O_RDWR, 0)
 	s.must(err)
 	defer f.Close()
 	// What SQLite takes to write: its pending byte, and the 511 after it

@@ -3,6 +3,7 @@ package stories
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,13 +92,21 @@ func (s *story) ends(r stage.Run, state string, words ...string) stage.Run {
 	s.Helper()
 	r, got, err := s.AwaitEnd(s.ctx, r.ID)
 	s.must(err)
+	s.saidOnce(r)
+	// A verdict may show a moment before its reason.
+	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
+	defer cancel()
+	_ = s.Slack.Wait(ctx, func(slackemu.State) bool {
+		r, err = s.Stage.Run(r.ID)
+		return err == nil && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(s.Plain(r.Message), w) })
+	})
+	s.must(err)
 	text := s.Plain(r.Message)
 	s.Logf("run %s:\n%s", r.ID, text)
 	if got != state {
 		s.Errorf("run %s ended %q, want %q", r.ID, got, state)
 	}
 	s.has("the message", text, words...)
-	s.saidOnce(r)
 	return r
 }
 
@@ -157,37 +166,27 @@ func keyOf(m slackemu.Message) string {
 	return meta.Payload.Key
 }
 
-// said counts the messages of the channel, replies included.
-func (s *story) said() int { return len(s.Slack.Messages(stage.Channel)) }
+// runs counts the runs that ever spoke in the channel.
+func (s *story) runs() int {
+	n := 0
+	for _, m := range s.Slack.Messages(stage.Channel) {
+		if keyOf(m) == "live" {
+			n++
+		}
+	}
+	return n
+}
 
-// quiet does something and demands that the channel stays as it was and that
+// quiet does something and demands that no run begins to speak and that
 // nothing is recorded.
 func (s *story) quiet(do func()) {
 	s.Helper()
-	messages, entries := s.said(), len(s.recorded(""))
+	messages, entries := s.runs(), len(s.recorded(""))
 	do()
-	if n := s.said() - messages; n != 0 {
-		s.Errorf("%d messages appeared in the channel", n)
+	if n := s.runs() - messages; n != 0 {
+		s.Errorf("%d runs appeared in the channel", n)
 	}
 	if n := len(s.recorded("")) - entries; n != 0 {
 		s.Errorf("%d entries appeared in the audit file", n)
-	}
-}
-
-// heard waits until a person is privately told the words.
-func (s *story) heard(user string, from int, words string) {
-	s.Helper()
-	ctx, cancel := context.WithTimeout(s.ctx, 15*time.Second)
-	defer cancel()
-	if err := s.Slack.Wait(ctx, func(slackemu.State) bool {
-		all := s.Slack.Ephemerals(user)
-		for _, m := range all[min(from, len(all)):] {
-			if strings.Contains(s.Plain(m), words) {
-				return true
-			}
-		}
-		return false
-	}); err != nil {
-		s.Errorf("%s is not told %q", user, words)
 	}
 }

@@ -97,17 +97,6 @@ func TestRedeliveredCommandIsOneRun(t *testing.T) {
 	}
 }
 
-// runs counts the runs that ever spoke in the channel.
-func (s *story) runs() int {
-	n := 0
-	for _, m := range s.Slack.Messages(stage.Channel) {
-		if keyOf(m) == "live" {
-			n++
-		}
-	}
-	return n
-}
-
 func TestSameCommandOfTwoPeople(t *testing.T) {
 	s := open(t)
 	before, heardA, heardB := s.runs(), len(s.Slack.Ephemerals(stage.UserA)), len(s.Slack.Ephemerals(stage.UserB))

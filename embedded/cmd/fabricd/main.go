@@ -13,6 +13,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.uber.org/zap"
+	"golang.org/x/term"
 
 	"github.com/fabricbot/fabricbot/embedded"
 	"github.com/fabricbot/fabricbot/internal/chatside"
@@ -91,6 +92,10 @@ func startEngine(ctx context.Context, s *site.Site) (client.Client, func(), erro
 	if err != nil {
 		server.Stop()
 		return nil, nil, fmt.Errorf("connecting to the embedded engine: %w", err)
+	}
+	if link := server.UISignIn(); link != "" && term.IsTerminal(int(os.Stderr.Fd())) {
+		// The link is a secret: to a person's own terminal only, past the log.
+		fmt.Fprintln(os.Stderr, "The engine's page, for looking only:", link)
 	}
 	s.Log.Info("workflow engine", zap.String("address", server.Address()), zap.String("ui", server.UIAddress()))
 	return c, func() { c.Close(); server.Stop() }, nil
