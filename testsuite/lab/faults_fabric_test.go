@@ -94,9 +94,10 @@ func TestSiteFabric(t *testing.T) {
 		{"ibnetdiscover", `"H-fc6a1c0300000108"\[1\].*"Mellanox Technologies Aggregation Node"`},
 		{"iblinkinfo", `2X\s+53\.125 Gbps Active`},
 	} {
-		out, err := l.Hosts[0].Run(ctx, strings.Fields(c.command)...)
-		if err != nil || !regexp.MustCompile(c.want).MatchString(out) {
-			t.Errorf("%s: %v, no %s in\n%s", c.command, err, c.want, out)
-		}
+		want := regexp.MustCompile(c.want)
+		eventually(t, 20*time.Second, c.command+" shows "+c.want, func() bool {
+			out, err := l.Hosts[0].Run(ctx, strings.Fields(c.command)...)
+			return err == nil && want.MatchString(out)
+		})
 	}
 }
