@@ -124,9 +124,17 @@ func (f *Fabric) Build(node string, port int, width mad.Width, speed mad.Speed) 
 }
 
 // SetCounter gives a counter of a port a value. counter is the
-// specification's name, "SymbolErrorCounter".
+// specification's name, "SymbolErrorCounter". A port whose local link
+// integrity or buffer overrun errors begin says so in a trap (IBTA 14.2.5.1,
+// traps 129 and 130).
 func (f *Fabric) SetCounter(node string, port int, counter string, value uint64) error {
-	return f.counter(node, port, counter, func(p *Port, c mad.Counter) { p.counters.set(c, value) })
+	return f.counter(node, port, counter, func(p *Port, c mad.Counter) {
+		trap := map[mad.Counter]uint16{mad.LocalLinkIntegrityErrors: mad.TrapIntegrity, mad.ExcessiveBufferOverrunErrors: mad.TrapOverrun}[c]
+		if from := p.node.manager(p); trap != 0 && value > p.counters.extended[c] {
+			f.trap(from, mad.NewThresholdNotice(trap, p.node.info.Type, from.info.LID, p.num))
+		}
+		p.counters.set(c, value)
+	})
 }
 
 // Grow lets a counter of one side of a link run up; 0 per second stops it.

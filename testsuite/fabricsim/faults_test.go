@@ -66,6 +66,14 @@ func TestLinkFaults(t *testing.T) {
 			t.Error("a link is still not what it could be")
 		}
 	})
+	t.Run("build", func(t *testing.T) {
+		for _, n := range []string{"leaf-p01-02", "node00030"} {
+			ok(t, f.Build(n, map[string]int{"leaf-p01-02": 10, "node00030": 1}[n], 4, mad.NDR))
+		}
+		eventually(t, 15*time.Second, "trained", healthy(f))
+		other.must([]string{"Rate: 400"}, "ibstat")
+		other.must([]string{"LinkSpeedExtActive:..............106.25 Gbps"}, "smpquery", "-D", "portinfo", "0")
+	})
 	t.Run("flap", func(t *testing.T) {
 		ok(t, f.Flap("node00007", 1, 100*time.Millisecond))
 		time.Sleep(time.Second)
@@ -108,6 +116,12 @@ func TestLinkFaults(t *testing.T) {
 		if n := strings.Count(out, "PortRcvErrors =="); n != 2 { // the port and the sum of its switch
 			t.Errorf("%d lines of errors, want those of one side:\n%s", n, out)
 		}
+	})
+	t.Run("trap", func(t *testing.T) {
+		ok(t, f.SetCounter("leaf-p01-02", 10, "LocalLinkIntegrityErrors", 1))
+		sm.waitLog("num:129")
+		ok(t, f.SetCounter("node00030", 1, "ExcessiveBufferOverrunErrors", 1))
+		sm.waitLog("num:130")
 	})
 	t.Run("reading", func(t *testing.T) {
 		ok(t, f.SetReading("node00030", 1, "temperature_c", 82.5))

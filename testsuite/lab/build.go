@@ -51,6 +51,15 @@ func (l *Lab) takeInstance() error {
 	return fmt.Errorf("all %d instances are taken on this machine; stop one with fabriclab down", maxInstances)
 }
 
+// reachable are the hosts of the fabric that are more than an adapter: the
+// first ones of the plan.
+func (l *Lab) reachable() []Node {
+	if n := l.opts.Reachable; n > 0 && n < len(l.topo.Hosts) {
+		return l.topo.Hosts[:n]
+	}
+	return l.topo.Hosts
+}
+
 func (l *Lab) makeHosts() error {
 	ports, err := l.fabric.Ports()
 	if err != nil {
@@ -74,7 +83,8 @@ func (l *Lab) makeHosts() error {
 		return err
 	}
 	sms := l.pickSMs()
-	for i, n := range l.topo.Hosts {
+	nodes := l.reachable()
+	for i, n := range nodes {
 		ip := func(k int) string { return fmt.Sprintf("127.%d.%d.%d", 77+2*l.instance+k, i/250, i%250+1) }
 		if n.GUID == 0 {
 			n.GUID = guids[n.Name] - 1
@@ -87,7 +97,7 @@ func (l *Lab) makeHosts() error {
 		if k, ok := sms[i]; ok {
 			h.Role, h.smPriority = roleSM, 14-k
 		}
-		if left := len(l.topo.Hosts) - i; !l.opts.PlainHosts && len(l.topo.Hosts) > 3 {
+		if left := len(nodes) - i; !l.opts.PlainHosts && len(nodes) > 3 {
 			switch left {
 			case 2:
 				h.Shell = "/bin/bash"
@@ -122,9 +132,10 @@ func (l *Lab) makeHosts() error {
 // is how much less than the highest priority it gets.
 func (l *Lab) pickSMs() map[int]int {
 	sms := map[int]int{0: 0}
-	second := min(1, len(l.topo.Hosts)-1)
-	for i, n := range l.topo.Hosts {
-		if n.Leaf != l.topo.Hosts[0].Leaf {
+	nodes := l.reachable()
+	second := min(1, len(nodes)-1)
+	for i, n := range nodes {
+		if n.Leaf != nodes[0].Leaf {
 			second = i
 			break
 		}

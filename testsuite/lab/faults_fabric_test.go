@@ -70,6 +70,25 @@ func TestFabricFaults(t *testing.T) {
 	}
 }
 
+// TestLargeFabricFewHosts puts an SSH server on three of 160 hosts.
+func TestLargeFabricFewHosts(t *testing.T) {
+	needLab(t)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	l, err := Start(ctx, Options{Hosts: 160, Reachable: 3, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Stop()
+	eventually(t, 30*time.Second, "all ports active", allUp(l))
+	if out, err := l.Hosts[2].Run(ctx, "ibhosts"); err != nil || strings.Count(out, "Ca\t:") != 160 {
+		t.Errorf("ibhosts: %v, %d hosts, want 160", err, strings.Count(out, "Ca\t:"))
+	}
+	if len(l.Hosts) != 3 {
+		t.Errorf("%d hosts can be reached, want 3", len(l.Hosts))
+	}
+}
+
 // TestSiteFabric builds a lab from the text ibnetdiscover printed at a site:
 // two hosts, one with two adapters, links of several kinds.
 func TestSiteFabric(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Hosts      int    // 0 means 16; ignored with FabricFile
 	FabricFile string // ibsim or ibnetdiscover file; empty means a fat tree
+	Reachable  int    // how many of the fabric's hosts get an SSH server; 0 means all
 	Dir        string // where inventory, keys and state go; created; required
 	PlainHosts bool   // no odd login shells and no Dropbear on the last two hosts
 	User       string // user of the inventory, "root" (default) or "ops"
