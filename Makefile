@@ -11,6 +11,7 @@ setup: ## install the Debian packages that the lab, the demo and the tests need
 	@sh testsuite/make/setup.sh testsuite/lab/packages.txt testsuite/make/packages.txt
 
 build: ## build the programs into bin/
+	@echo "building bin/; the first time this takes minutes"
 	@mkdir -p bin && go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 	@cd embedded && go build -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/...
 

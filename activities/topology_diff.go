@@ -114,7 +114,7 @@ func (h *Hosts) snapshot(ctx context.Context, run, what string) (string, time.Ti
 	}
 	id, at, ok, err := h.Archive.Last(ctx, TopologyKind, run)
 	if err == nil && !ok {
-		err = final("there is no backup of this fabric yet; run `topology backup` first")
+		err = final("there is no backup of this fabric yet; run topology backup first")
 	}
 	return id, at, err
 }

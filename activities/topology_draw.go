@@ -11,8 +11,9 @@ import (
 // Artist draws fabrics.
 type Artist interface {
 	// Topology draws a fabric; before may be nil, else what changed since is
-	// marked. alt says what the picture shows.
-	Topology(now, before *fabric.Topology, title string, at time.Time) (png, svg []byte, alt string, err error)
+	// marked. at and since are when the two were taken. alt says what the picture
+	// shows.
+	Topology(now, before *fabric.Topology, title string, at, since time.Time) (png, svg []byte, alt string, err error)
 }
 
 // DrawInput picks the fabric to draw: a sweep's blob, or a stored snapshot.
@@ -35,6 +36,7 @@ func (h *Hosts) DrawTopology(ctx context.Context, in DrawInput) (Drawn, error) {
 	defer beat(ctx)()
 	var d Drawn
 	var now, before *fabric.Topology
+	var since time.Time
 	at, err := h.clock().Now(), error(nil)
 	if in.Sweep != "" {
 		now, err = h.topologyBlob(ctx, in.Sweep)
@@ -50,14 +52,14 @@ func (h *Hosts) DrawTopology(ctx context.Context, in DrawInput) (Drawn, error) {
 			what = ""
 		}
 		var id string
-		if id, _, err = h.snapshot(ctx, in.Run, what); err == nil {
+		if id, since, err = h.snapshot(ctx, in.Run, what); err == nil {
 			before, err = h.storedTopology(ctx, id)
 		}
 	}
 	if err != nil {
 		return d, err
 	}
-	png, svg, alt, err := h.Artist.Topology(now, before, in.Cluster, at)
+	png, svg, alt, err := h.Artist.Topology(now, before, in.Cluster, at, since)
 	if err != nil {
 		return d, final("the fabric could not be drawn: %v", err)
 	}

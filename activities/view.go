@@ -20,6 +20,8 @@ const (
 	Denied    State = "denied"
 	Expired   State = "expired"
 	Duplicate State = "duplicate"
+	// Ended is only listed, never reached: how the run ended could not be read.
+	Ended State = "ended"
 )
 
 // Final reports whether a run in this state has ended.

@@ -42,6 +42,14 @@ func (k *kept[V]) get(key string, now time.Time, ttl time.Duration, ask func() (
 	return v, nil
 }
 
+// peek is what is known without asking.
+func (k *kept[V]) peek(key string, now time.Time) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	e, ok := k.values[key]
+	return ok && now.Before(e.until)
+}
+
 // How long what Slack says about people and channels is believed.
 const (
 	userFor    = 5 * time.Minute

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"regexp"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/fabricbot/fabricbot/activities"
 	"github.com/fabricbot/fabricbot/op"
+	"github.com/fabricbot/fabricbot/templates"
 	"github.com/fabricbot/fabricbot/workflows"
 )
 
@@ -30,15 +32,21 @@ type ask struct {
 	private    private
 }
 
-// checking is the acknowledgement; it is sent before anything is looked at.
+// slow is the time after which a person whose command has no answer yet is
+// told that it arrived. An acknowledgement that said so at once would stand
+// below the answer for good: Slack lets nobody take it back.
+const slow = 3 * time.Second
+
+// checking says that a command arrived.
 func checking(command, text string) message {
-	line := string(say("⏳ %s checking …", code(strings.TrimSpace(command+" "+fitPlain(text, 200)))))
-	return message{Text: line}
+	return message{Text: string(say("⏳ %s is being looked at …", code(strings.TrimSpace(command+" "+fitPlain(text, 200)))))}
 }
 
 // command carries out what a person typed. Whatever is wrong is told to that
 // person alone.
 func (b *Bot) command(ctx context.Context, a ask) {
+	late := time.AfterFunc(slow, func() { b.tell(ctx, a.private, checking(b.o.Command, a.text)) })
+	defer late.Stop()
 	if err := b.carryOut(ctx, a); err != nil {
 		b.complain(ctx, a.private, err)
 	}
@@ -60,7 +68,22 @@ func reason(err error) trusted {
 	if errors.As(err, &no) {
 		return no.text
 	}
-	return say("⚠ %s", err)
+	return "⚠ " + named(templates.Slack.Said(err))
+}
+
+// Ids as rules and errors of other rooms write them.
+var (
+	personID  = regexp.MustCompile(`\bT[A-Z0-9]{2,20}:([UW][A-Z0-9]{2,20})\b`)
+	channelID = regexp.MustCompile(`\bchannel ([CG][A-Z0-9]{2,20})\b`)
+	groupID   = regexp.MustCompile(`\buser group (S[A-Z0-9]{2,20})\b`)
+)
+
+// named shows people, channels and groups by their names in a sentence that is
+// escaped already. Answers to one person notify nobody who is mentioned.
+func named(s string) trusted {
+	s = personID.ReplaceAllString(s, "<@$1>")
+	s = channelID.ReplaceAllString(s, "<#$1>")
+	return trusted(groupID.ReplaceAllString(s, "<!subteam^$1>"))
 }
 
 func sentence(text trusted) message {
@@ -69,11 +92,10 @@ func sentence(text trusted) message {
 
 // usage shows a mistake with the accepted form and one line to copy.
 func (b *Bot) usage(u *op.UsageError) message {
-	reason := u.Reason
-	if u.Param != "" {
-		reason = "-" + u.Param + ": " + reason
+	text := "⚠ " + trusted(templates.Slack.Said(u.What()))
+	if !strings.HasSuffix(u.Reason, "?") {
+		text += "."
 	}
-	text := say("❓ %s.", reason)
 	if u.Form != "" {
 		text += say("\nForm: %s", code(b.o.Command+" "+u.Form))
 	}
@@ -83,6 +105,56 @@ func (b *Bot) usage(u *op.UsageError) message {
 	return sentence(text)
 }
 
+// order is what a person typed, understood: an operation with its input, or
+// the answer to a question about the words themselves.
+type order struct {
+	entry  op.Entry
+	input  any
+	answer *message
+}
+
+// read understands a line by itself; nothing is asked of anybody. The error is
+// a usage error.
+func (b *Bot) read(text string) (order, error) {
+	words, err := op.Split(text)
+	if err != nil {
+		return order{}, &op.UsageError{Reason: err.Error(), Example: "help"}
+	}
+	if len(words) == 0 || strings.EqualFold(words[0], "help") {
+		m, err := b.help(words)
+		return order{answer: &m}, err
+	}
+	e, rest, err := b.o.Index.Resolve(words)
+	if err != nil {
+		return order{}, err
+	}
+	input, err := e.Parse(rest)
+	return order{entry: e, input: input}, err
+}
+
+// atOnce is the answer that needs nothing but the line, for a person and a
+// place that are known already; nil where something has to be asked first.
+func (b *Bot) atOnce(ctx context.Context, a ask) *message {
+	now := b.o.Clock.Now()
+	if now.Sub(a.at) > tooOld || !b.users.peek(a.user, now) || !b.places.peek(a.channel, now) {
+		return nil
+	}
+	if b.admitPerson(ctx, a.team, a.user) != nil || b.admitPlace(ctx, a.channel, a.user, false) != nil {
+		return nil
+	}
+	o, err := b.read(a.text)
+	var usage *op.UsageError
+	m := o.answer
+	if errors.As(err, &usage) {
+		wrong := b.usage(usage)
+		m = &wrong
+	}
+	if m == nil || !fitsAck(*m) {
+		return nil
+	}
+	return m
+}
+
 func (b *Bot) carryOut(ctx context.Context, a ask) error {
 	if age := b.o.Clock.Now().Sub(a.at); age > tooOld {
 		return refuse("That was asked %s ago and reaches me only now, so it was not carried out. Say it again if it is still wanted.", age.Round(time.Minute))
@@ -90,27 +162,18 @@ func (b *Bot) carryOut(ctx context.Context, a ask) error {
 	if err := b.admitPerson(ctx, a.team, a.user); err != nil {
 		return err
 	}
-	words, err := op.Split(a.text)
-	if err != nil {
-		return &op.UsageError{Reason: err.Error(), Example: "help"}
-	}
-	if len(words) == 0 || strings.EqualFold(words[0], "help") {
-		if err := b.admitPlace(ctx, a.channel, a.user, false); err != nil {
-			return err
-		}
-		return b.help(ctx, a.private, words)
-	}
-	e, rest, resolveErr := b.o.Index.Resolve(words)
-	if err := b.admitPlace(ctx, a.channel, a.user, resolveErr == nil && e.Class != op.Control); err != nil {
+	u, readErr := b.read(a.text)
+	if err := b.admitPlace(ctx, a.channel, a.user, readErr == nil && u.answer == nil && u.entry.Class != op.Control); err != nil {
 		return err
 	}
-	if resolveErr != nil {
-		return resolveErr
+	switch {
+	case readErr != nil:
+		return readErr
+	case u.answer != nil:
+		b.tell(ctx, a.private, *u.answer)
+		return nil
 	}
-	input, err := e.Parse(rest)
-	if err != nil {
-		return err
-	}
+	e, input := u.entry, u.input
 	by, place := b.person(a.user, a.name), activities.Place{Team: b.me.TeamID, Channel: a.channel}
 	if err := b.allowed(ctx, by, place, e, input); err != nil {
 		return err

@@ -28,7 +28,25 @@ func (b *Bot) control(ctx context.Context, a ask, by activities.Person, place ac
 		return err
 	}
 	b.tell(ctx, a.private, b.answer(e.Name, reply))
+	if text := b.concernsAll(by, e.Name, input); text != "" {
+		if err := b.o.Thread.announce(ctx, a.channel, sentence(text)); err != nil {
+			return fmt.Errorf("it is done, but the channel could not be told: %w", err)
+		}
+	}
 	return nil
+}
+
+// concernsAll is what a channel is told of a control word that changes what
+// everybody may do; empty of any other.
+func (b *Bot) concernsAll(by activities.Person, name string, input any) trusted {
+	switch name {
+	case "freeze":
+		in, _ := input.(workflows.ReasonInput)
+		return say("⛔ *Changes are frozen* by %s: %s\nNo change begins until %s; runs that only look go on.", who(by), in.Reason, code(b.o.Command+" unfreeze"))
+	case "unfreeze":
+		return say("✅ *Changes are allowed again*, says %s.", who(by))
+	}
+	return ""
 }
 
 // answer draws a reply for the eyes of one person.
@@ -37,7 +55,7 @@ func (b *Bot) answer(name string, r Reply) message {
 	if text := strings.TrimSpace(r.Text); text != "" {
 		var out []string
 		for _, l := range strings.Split(text, "\n") {
-			out = append(out, templates.Slack.Escape(l))
+			out = append(out, templates.Slack.Said(l))
 		}
 		m.Text = fitText(out[0], maxNotification)
 		m.add(strings.Join(out, "\n"), limitSection)

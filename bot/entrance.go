@@ -89,11 +89,20 @@ func clickKey(cb slack.InteractionCallback) string {
 	return ""
 }
 
-// ackBody encodes an acknowledgement that fits into a frame.
-func ackBody(m message) map[string]any {
+// ackBody encodes an acknowledgement; nothing to say is an empty one.
+func ackBody(m *message) any {
+	if m == nil {
+		return nil
+	}
 	body := map[string]any{"response_type": slack.ResponseTypeEphemeral, "text": m.Text}
-	if b, err := json.Marshal(body); err != nil || len(b) > limitAckBytes {
-		body["text"] = "⏳ checking …"
+	if len(m.Blocks) > 0 {
+		body["blocks"] = m.Blocks
 	}
 	return body
+}
+
+// fitsAck reports whether an acknowledgement fits into a frame.
+func fitsAck(m message) bool {
+	b, err := json.Marshal(ackBody(&m))
+	return err == nil && len(b) <= limitAckBytes
 }

@@ -61,7 +61,7 @@ func TestApproval(t *testing.T) {
 		t.Errorf("the request mentions nobody: %s", all(notice))
 	}
 	r := h.click(ben, ts, actionApprove)
-	if text := dump(r.Confirm); !strings.Contains(text, "sm1, sm2") || !strings.Contains(text, "no new paths") {
+	if text := dump(r.Confirm); !strings.Contains(text, "sm1, sm2") || !strings.Contains(text, "No new paths") || !strings.Contains(text, "asked for by operator-a.") {
 		t.Errorf("the confirmation does not repeat target and effect: %s", text)
 	}
 	h.until("the buttons to go", func(s slackemu.State) bool { return strings.Contains(all(tops(s, ops)[0]), "*Approved* by <@"+ben+">") })

@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -12,22 +11,20 @@ import (
 )
 
 // help answers "help" with all operations in groups, and "help NAME" with one
-// of them in full.
-func (b *Bot) help(ctx context.Context, p private, words []string) error {
+// of them in full. The error is a usage error.
+func (b *Bot) help(words []string) (message, error) {
 	if len(words) > 1 {
 		e, rest, err := b.o.Index.Resolve(words[1:])
 		if err == nil && len(rest) == 0 {
-			b.tell(ctx, p, message{Text: "How to say " + templates.Slack.Escape(e.Name), Blocks: usageBlocks(e, b.o.Command)})
-			return nil
+			return message{Text: "How to say " + templates.Slack.Escape(e.Name), Blocks: usageBlocks(e, b.o.Command)}, nil
 		}
 		if group := b.group(words[1]); len(words) == 2 && len(group) > 0 {
-			b.tell(ctx, p, message{Text: "Help", Blocks: []slack.Block{section(b.listed(words[1], group))}})
-			return nil
+			return message{Text: "Help", Blocks: []slack.Block{section(b.listed(words[1], group))}}, nil
 		}
 		if err == nil {
 			err = e.UsageError("", fmt.Sprintf("no operation is called %q", strings.Join(words[1:], " ")))
 		}
-		return err
+		return message{}, err
 	}
 	m := message{Text: "What this bot can do"}
 	var parts []string
@@ -43,31 +40,33 @@ func (b *Bot) help(ctx context.Context, p private, words []string) error {
 	}
 	m.Blocks = append(m.Blocks, section(strings.Join(parts, "\n")))
 	m.Blocks = append(m.Blocks, note(string(say("One operation in full: %s · in a thread, mention me with the same words", code(b.o.Command+" help sm restart")))))
-	b.tell(ctx, p, m)
-	return nil
+	return m.fit(), nil
 }
 
-// usageBlocks cuts long help texts into blocks of code.
+// usageBlocks is the help of one operation: prose as prose, what is typed as
+// code.
 func usageBlocks(e op.Entry, command string) []slack.Block {
-	var blocks []slack.Block
-	var part []string
-	used := 0
-	flush := func() {
-		if len(part) > 0 {
-			blocks = append(blocks, section(templates.Slack.Pre(strings.Join(part, "\n"))))
-		}
-		part, used = nil, 0
+	head := say("*%s* %s\n%s", e.Name, e.Summary, code(command+" "+e.Form()))
+	if e.Detail != "" {
+		head += say("\n%s", strings.TrimSpace(e.Detail))
 	}
-	for _, l := range strings.Split(strings.TrimSpace(e.Usage()), "\n") {
-		// Escaping can make a line longer; half of the limit leaves room.
-		if used+len(l) > limitSection/2 {
-			flush()
-		}
-		part, used = append(part, l), used+len(l)+1
+	if c := e.Consequence(); c != "" {
+		head += say("\n%s", c)
 	}
-	flush()
-	first := strings.TrimSpace(command + " " + e.Name + " " + e.Examples[0])
-	return append(blocks, note(string(say("To copy: %s", code(first)))))
+	blocks := []slack.Block{section(string(head))}
+	if len(e.Params) > 0 {
+		blocks = append(blocks, section("*Parameters*\n"+templates.Slack.Pre(unindented(fitPlain(e.ParamHelp(), limitSection/2)))))
+	}
+	var examples []string
+	for _, ex := range e.Examples {
+		examples = append(examples, string(code(strings.TrimSpace(command+" "+e.Name+" "+ex))))
+	}
+	return append(blocks, section("*Examples*\n"+strings.Join(examples, "\n")))
+}
+
+// unindented takes the two blanks from the beginning of each line.
+func unindented(s string) string {
+	return strings.TrimPrefix(strings.ReplaceAll(s, "\n  ", "\n"), "  ")
 }
 
 // nouns are the groups of help in order of the index.
@@ -104,7 +103,7 @@ func (b *Bot) listed(noun string, group []op.Entry) string {
 		case op.Dangerous:
 			mark = " · plan and approval first"
 		}
-		fmt.Fprintf(&s, "%s\n", say("%s %s%s", code(e.Name), e.Summary, mark))
+		fmt.Fprintf(&s, "%s\n", say("%s %s", code(e.Name), e.Summary)+trusted(mark))
 	}
 	return strings.TrimRight(s.String(), "\n")
 }

@@ -102,11 +102,15 @@ func (b *Bot) httpCommand(w http.ResponseWriter, r *http.Request, body []byte) {
 		at = time.Unix(n, 0)
 	}
 	// The answer leaves when this returns, which queueing does not delay.
-	if b.onCommand(slashAsk(c, at)) {
-		writeJSON(w, ackBody(overrun()))
-		return
+	a := slashAsk(c, at)
+	answer, queue := b.onCommand(r.Context(), a)
+	if queue && !b.enqueue(a) {
+		busy := overrun()
+		answer = &busy
 	}
-	writeJSON(w, ackBody(checking(c.Command, typedText(c.Text))))
+	if answer != nil {
+		writeJSON(w, ackBody(answer))
+	}
 }
 
 func (b *Bot) httpInteract(w http.ResponseWriter, r *http.Request, body []byte) {

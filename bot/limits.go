@@ -21,6 +21,7 @@ const (
 	limitInput       = 3000 // plain_text_input.max_length
 	limitPrivate     = 3000 // view.private_metadata
 	limitAltText     = 1000 // files.getUploadURLExternal alt_txt
+	limitImageTitle  = 2000 // image.title
 	limitHint        = 1000 // manifest slash command usage_hint
 	limitCommandDoc  = 2000 // manifest slash command description
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/slack-go/slack"
 
@@ -112,20 +114,31 @@ func approveLabel(v activities.View) string {
 	return fitPlain(label, 30)
 }
 
-// effect repeats target and consequence for the confirmation.
+// effect repeats target and consequence for the confirmation, and whose plan
+// it is. The last sentence is never cut.
 func effect(v activities.View) string {
 	if v.Plan == nil {
 		return v.Words
 	}
 	hosts := v.Plan.Hosts()
-	s := fmt.Sprintf("%s. On %s", strings.TrimSuffix(templates.Plain.Escape(v.Plan.Summary), "."), strings.Join(hosts[:min(4, len(hosts))], ", "))
+	s := fmt.Sprintf("%s. On %s", strings.TrimSuffix(capital(templates.Plain.Escape(v.Plan.Summary)), "."), strings.Join(hosts[:min(4, len(hosts))], ", "))
 	if len(hosts) > 4 {
 		s += fmt.Sprintf(" and %d more", len(hosts)-4)
 	}
 	if len(v.Plan.Effects) > 0 {
-		s += ". " + v.Plan.Effects[0]
+		s += ". " + strings.TrimSuffix(capital(v.Plan.Effects[0]), ".")
 	}
-	return templates.Plain.Escape(s)
+	by := fmt.Sprintf(" Plan %s, asked for by %s.", short(v.Plan.Hash), templates.Plain.Mention(v.By.ID, fitPlain(v.By.Name, 60)))
+	return fitPlain(templates.Plain.Escape(s)+".", limitConfirmText-count(by)) + by
+}
+
+// capital begins a sentence.
+func capital(s string) string {
+	r, size := utf8.DecodeRuneInString(s)
+	if size == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[size:]
 }
 
 // mustType reports whether one click is too little for this plan.

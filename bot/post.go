@@ -78,7 +78,7 @@ func ours(m slack.Message, run, what string) bool {
 // say posts m and writes its id down.
 func (t *Thread) say(ctx context.Context, key string, rec *said, m message, thread, run, what string) error {
 	act := fmt.Sprintf("posting run %s to channel %s", short(run), rec.Channel)
-	for _, m := range []message{m, m.plainer(), m.bare()} {
+	for _, m := range m.forms() {
 		options := append(m.options(), slack.MsgOptionMetadata(slack.SlackMetadata{
 			EventType: eventType, EventPayload: map[string]any{"run": run, "key": what},
 		}))
@@ -136,10 +136,12 @@ func (t *Thread) stray(ctx context.Context, key string, rec *said) error {
 // by a new one.
 func (t *Thread) update(ctx context.Context, v activities.View, rec *said, m message, urgent bool) error {
 	act := fmt.Sprintf("updating run %s in channel %s", short(v.Run), rec.Channel)
-	for _, m := range []message{m, m.plainer(), m.bare()} {
-		err := t.budget.do(ctx, methodUpdate, rec.Channel, urgent, func(ctx context.Context) error {
-			_, _, _, err := t.api.UpdateMessageContext(ctx, rec.Channel, rec.TS, m.options()...)
-			return err
+	for _, m := range m.forms() {
+		err := t.patiently(ctx, m, func(ctx context.Context) error {
+			return t.budget.do(ctx, methodUpdate, rec.Channel, urgent, func(ctx context.Context) error {
+				_, _, _, err := t.api.UpdateMessageContext(ctx, rec.Channel, rec.TS, m.options()...)
+				return err
+			})
 		})
 		switch code := slackCode(err); {
 		case err == nil:

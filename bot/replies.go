@@ -86,7 +86,8 @@ func (t *Thread) adopt(ctx context.Context, v activities.View) error {
 	return t.show(ctx, v)
 }
 
-// Attach uploads one file of the archive into the run's thread, once per name.
+// Attach uploads one file of the archive into the run's thread, once per name,
+// and shows a picture in the run's message as well.
 func (t *Thread) Attach(ctx context.Context, v activities.View, f activities.File) error {
 	if v.Place.Channel == "" || f.Bytes == 0 {
 		return nil // Slack refuses empty files
@@ -96,6 +97,13 @@ func (t *Thread) Attach(ctx context.Context, v activities.View, f activities.Fil
 		return err
 	}
 	defer done()
+	if err := t.attach(ctx, v, f); err != nil {
+		return err
+	}
+	return t.show(ctx, v)
+}
+
+func (t *Thread) attach(ctx context.Context, v activities.View, f activities.File) error {
 	key := fileKey(v.Run, f.Name)
 	rec, err := t.store.get(key)
 	if err != nil || rec.TS != "" {

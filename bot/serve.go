@@ -9,15 +9,22 @@ import (
 )
 
 // The three kinds of things that arrive, whichever way they came in. Each of
-// these is called after the acknowledgement; each returns at once.
+// these returns at once: the work is queued.
 
-// onCommand queues a command unless it was seen before; busy is true if the
-// bot is overrun.
-func (b *Bot) onCommand(a ask) (busy bool) {
+// onCommand gives what the acknowledgement of a command says, if there is
+// anything to say yet, and whether it has to be queued: not if it was seen
+// before or is answered.
+func (b *Bot) onCommand(ctx context.Context, a ask) (answer *message, queue bool) {
 	if !b.seen.first(a.key, b.o.Clock.Now()) {
-		return false
+		return nil, false
 	}
-	return !b.crew.offer(job{"command", func(ctx context.Context) { b.command(ctx, a) }})
+	answer = b.atOnce(ctx, a)
+	return answer, answer == nil
+}
+
+// enqueue is false if the bot is overrun.
+func (b *Bot) enqueue(a ask) bool {
+	return b.crew.offer(job{"command", func(ctx context.Context) { b.command(ctx, a) }})
 }
 
 // onClick queues a pressed button.
@@ -45,7 +52,7 @@ func (b *Bot) onEvent(e slackevents.EventsAPIEvent, outer eventOuter) {
 	if !b.seen.first("event/"+outer.EventID, b.o.Clock.Now()) {
 		return
 	}
-	if b.onCommand(a) {
+	if b.seen.first(a.key, b.o.Clock.Now()) && !b.enqueue(a) {
 		b.log.Warn("a mention was not worked on", zap.String("channel", a.channel))
 	}
 }

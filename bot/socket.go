@@ -157,9 +157,10 @@ func (b *Bot) onRequest(ctx context.Context, client *socketmode.Client, e socket
 	id := e.Request.EnvelopeID
 	switch data := e.Data.(type) {
 	case slack.SlashCommand:
-		b.ack(ctx, client, id, ackBody(checking(data.Command, typedText(data.Text))))
 		a := slashAsk(data, b.o.Clock.Now())
-		if b.onCommand(a) {
+		answer, queue := b.onCommand(ctx, a)
+		b.ack(ctx, client, id, ackBody(answer))
+		if queue && !b.enqueue(a) {
 			go b.tell(ctx, a.private, overrun())
 		}
 	case slack.InteractionCallback:

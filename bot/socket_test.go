@@ -18,7 +18,7 @@ func TestAcknowledgementComesBeforeWork(t *testing.T) {
 	release := make(chan struct{})
 	h.allow(func(activities.Person, activities.Place, op.Entry) error { <-release; return nil })
 	r := h.slash(anna, "sm status")
-	if _, n := h.runs.only(); r.Reply == nil || n != 0 {
+	if _, n := h.runs.only(); r.Outcome != slackemu.Acked || n != 0 {
 		t.Error("work began before the acknowledgement")
 	}
 	close(release)

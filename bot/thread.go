@@ -98,6 +98,14 @@ func (t *Thread) Show(ctx context.Context, v activities.View) error {
 	return t.show(ctx, v)
 }
 
+// announce posts a message that belongs to no run.
+func (t *Thread) announce(ctx context.Context, channel string, m message) error {
+	return told("posting to channel "+channel, t.budget.do(ctx, methodPost, channel, true, func(ctx context.Context) error {
+		_, _, err := t.api.PostMessageContext(ctx, channel, m.fit().options()...)
+		return err
+	}))
+}
+
 // show does the work of Show; the caller has the run's turn.
 func (t *Thread) show(ctx context.Context, v activities.View) error {
 	rec, err := t.store.get(liveKey(v.Run))
@@ -110,6 +118,9 @@ func (t *Thread) show(ctx context.Context, v activities.View) error {
 	by := t.recordingOf(v)
 	m, err := t.draw.live(v, by)
 	if err != nil {
+		return err
+	}
+	if m, err = t.pictured(v, m); err != nil {
 		return err
 	}
 	hash, err := m.hash()

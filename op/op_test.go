@@ -58,7 +58,7 @@ func TestParse(t *testing.T) {
 		{"topology draw \u2014format=svg -all -depth 3", drawInput{Format: "svg", Depth: 3, Wait: time.Minute, All: true}, ""},
 		{"Topology Draw -wait 90s", drawInput{Format: "png", Depth: 2, Wait: 90 * time.Second}, ""},
 		{"deny 4f2c not today", drawInput{Run: "4f2c", Why: "not today"}, ""},
-		{"deny", drawInput{}, "-run: is missing"},
+		{"deny", drawInput{}, "RUN is missing"},
 		{"topology draw -fromat svg", drawInput{}, "did you mean format?"},
 		{"topology draw -format gif", drawInput{}, "none of png, svg"},
 		{"topology draw -depth 0", drawInput{}, "outside 1 to 9"},

@@ -154,7 +154,7 @@ func (p *Params) read(e Entry, words []string) error {
 	assign := func(i int, value string) error {
 		d := p.list[i]
 		if given[i] {
-			return e.usageError(d.Name, "given twice")
+			return e.usageError(d.Name, "is given twice")
 		}
 		given[i] = true
 		if err := p.set[i](value); err != nil {

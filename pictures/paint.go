@@ -47,7 +47,7 @@ func (s *sheet) paintHeading(p *pen) {
 		if i == 0 && s.mark != layout.Plain {
 			p.sign(s.mark, margin+5*z, y, z)
 		}
-		p.text(margin+14*z, y, factSize*z, i == 0, ink, line)
+		p.text(margin+14*z, y, factSize*z, line.bold, ink, line.text)
 		y += findHeight * z
 	}
 }
@@ -58,17 +58,17 @@ func (s *sheet) paintLegend(p *pen) {
 	for _, line := range s.legend {
 		x := margin
 		for _, it := range line {
-			text := x
 			if it.mark != layout.Plain {
-				l := looks[it.mark]
 				p.sign(it.mark, x+5*z, y, z)
+			}
+			if it.line {
+				l := looks[it.mark]
 				l.width *= z
 				p.stroke(l)
 				p.polyline([]layout.Point{{X: x + 12*z, Y: y}, {X: x + 30*z, Y: y}}, false)
 				p.SetLineDash(nil, 0)
-				text += 34 * z
 			}
-			p.text(text, y, factSize*z, false, faint, it.text)
+			p.text(x+it.indent()*z, y, factSize*z, false, faint, it.text)
 			x += it.width
 		}
 		y += legendLine * z
@@ -220,10 +220,22 @@ func (s *sheet) paintLabel(p *pen, e *layout.Edge) {
 	p.text(x, at.Y, size, e.Mark != layout.Plain, ink, text)
 }
 
+// besides moves a label of w by h from a point of a straight line to one side.
+func besides(path []layout.Point, at layout.Point, side, w, h float64) layout.Point {
+	a, b := path[0], path[len(path)-1]
+	dx, dy := b.X-a.X, b.Y-a.Y
+	if math.Abs(dy) <= math.Abs(dx)*h/max(w, 1) {
+		// Flat: above or below, clear of the slope under half the label.
+		return layout.Point{X: at.X, Y: at.Y + side*(h/2+3*apart+math.Abs(dy/dx)*w/2)}
+	}
+	return layout.Point{X: at.X + side*(w/2+5*apart+math.Abs(dx/dy)*h/2), Y: at.Y}
+}
+
 // freePlace looks along an edge for a place where a label covers no box and no other
 // label; when all are taken it is the first one.
 func (s *sheet) freePlace(e *layout.Edge, w, h float64) layout.Point {
 	places := []layout.Point{e.At}
+	beside := e.Mark != layout.Plain && !e.Curved && !e.Bus
 	if e.Bus {
 		places = []layout.Point{{X: e.At.X + w/2 + 4, Y: e.At.Y}}
 	} else if !e.Curved {
@@ -231,6 +243,17 @@ func (s *sheet) freePlace(e *layout.Edge, w, h float64) layout.Point {
 		for _, t := range [...]float64{0.38, 0.62, 0.27, 0.73, 0.18, 0.82} {
 			places = append(places, layout.Point{X: a.X + t*(b.X-a.X), Y: a.Y + t*(b.Y-a.Y)})
 		}
+	}
+	if beside && e.Cables > len(e.Notes) {
+		// The sound cables of the bundle stay in sight: the label stands beside
+		// the lines where there is room, on the side of the marked one first.
+		var clear []layout.Point
+		for _, by := range [...]float64{1, -1} {
+			for _, at := range places {
+				clear = append(clear, besides(e.Path, at, by, w, h))
+			}
+		}
+		places = append(clear, places...)
 	}
 	for _, at := range places {
 		here := area{at.X - w/2 - 2, at.Y - h/2, at.X + w/2 + 2, at.Y + h/2}

@@ -30,8 +30,9 @@ type sheet struct {
 	width, height float64
 	left, top     float64 // of the drawing
 	legend        [][]legendItem
-	lines         []string
-	usual         map[[2]int]int // cables per edge by tiers
+	lines         []headLine
+	drawn         map[layout.Mark]bool // marks that lines of the drawing have
+	usual         map[[2]int]int       // cables per edge by tiers
 	labels        []area
 	zoom          float64 // text of the sheet grows with wide drawings
 }
@@ -41,8 +42,15 @@ type area struct{ x0, y0, x1, y1 float64 }
 
 func (a area) meets(b area) bool { return a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1 }
 
+// headLine is one line under the title; a sentence is bold to its end.
+type headLine struct {
+	text string
+	bold bool
+}
+
 type legendItem struct {
 	mark  layout.Mark
+	line  bool // whether a line of the drawing looks so, not only a sign
 	text  string
 	width float64
 }
@@ -54,8 +62,18 @@ func newSheet(l *layout.Layout, h heading, f *findings, fonts *font.Cache) *shee
 	s.width = max(minWidth, l.W+2*margin)
 	room := s.width - 2*margin
 	s.lines = nil
-	for _, find := range h.findings {
-		s.lines = append(s.lines, s.wrap(find, factSize*s.zoom, room-14*s.zoom)...)
+	for i, find := range h.findings {
+		s.lines = append(s.lines, s.wrap(find, factSize*s.zoom, room-14*s.zoom, i == 0)...)
+	}
+	for _, example := range h.examples {
+		s.lines = append(s.lines, s.wrap(example, factSize*s.zoom, room-14*s.zoom, false)...)
+	}
+	s.drawn = map[layout.Mark]bool{}
+	for i := range l.Edges {
+		s.drawn[l.Edges[i].Mark] = true
+	}
+	for i := range l.Boxes {
+		s.drawn[l.Boxes[i].Mark] = true
 	}
 	s.top = margin + (headHeight+findHeight*float64(len(s.lines)))*s.zoom
 	if len(s.lines) > 0 {
@@ -76,17 +94,17 @@ func (s *sheet) textWidth(text string, size float64, bold bool) float64 {
 }
 
 // wrap breaks text at blanks.
-func (s *sheet) wrap(text string, size, room float64) []string {
-	var lines []string
+func (s *sheet) wrap(text string, size, room float64, bold bool) []headLine {
+	var lines []headLine
 	line := ""
 	for _, word := range strings.Fields(text) {
-		if line != "" && s.textWidth(line+" "+word, size, false) > room {
-			lines, line = append(lines, line), word
+		if line != "" && s.textWidth(line+" "+word, size, bold) > room {
+			lines, line = append(lines, headLine{line, bold}), word
 			continue
 		}
 		line = strings.TrimSpace(line + " " + word)
 	}
-	return append(lines, line)
+	return append(lines, headLine{line, bold})
 }
 
 // usualBundles is the commonest number of cables per edge between two tiers.
@@ -122,7 +140,7 @@ func (s *sheet) legendItems(f *findings) []legendItem {
 	var items []legendItem
 	for _, m := range [...]layout.Mark{layout.Lost, layout.Down, layout.Slow, layout.New, layout.Changed} {
 		if f.marks[m] {
-			items = append(items, legendItem{mark: m, text: looks[m].word})
+			items = append(items, legendItem{mark: m, line: s.drawn[m], text: looks[m].word})
 		}
 	}
 	for tiers := 1; tiers < len(s.Tiers); tiers++ {
@@ -140,11 +158,20 @@ func (s *sheet) legendItems(f *findings) []legendItem {
 	}
 	for i := range items {
 		items[i].width = s.textWidth(items[i].text, factSize*s.zoom, false) + 24*s.zoom
-		if items[i].mark != layout.Plain {
-			items[i].width += 34 * s.zoom
-		}
+		items[i].width += items[i].indent() * s.zoom
 	}
 	return items
+}
+
+// indent is the room that sign and line take before the text.
+func (it legendItem) indent() float64 {
+	switch {
+	case it.mark == layout.Plain:
+		return 0
+	case it.line:
+		return 34
+	}
+	return 14
 }
 
 // amongEachOther counts the cables inside one tier that are drawn as shared lines.

@@ -21,6 +21,8 @@ type Options struct {
 	// to draw what is lost.
 	Diff *fabric.Diff
 	Old  *fabric.Topology
+	// Since is when Old was taken; if zero the picture says "before".
+	Since time.Time
 	// NamedHosts is the largest number of hosts that are all named; 0 means
 	// layout.DefaultNamedHosts.
 	NamedHosts int
@@ -96,7 +98,7 @@ func headings(t *fabric.Topology, o Options, f *findings) heading {
 		if o.Diff.Suspicious != "" {
 			h.findings, h.mark = append(h.findings, strings.TrimSuffix(o.Diff.Suspicious, ".")), layout.Lost
 		}
-		h.findings = append(h.findings, "Compared with before: "+strings.TrimPrefix(o.Diff.Summary(), "suspicious discovery: "))
+		h.findings = append(h.findings, "Compared with "+before(o)+": "+strings.TrimPrefix(o.Diff.Summary(), "suspicious discovery: "))
 		d := *o.Diff
 		d.Suspicious = ""
 		if len(d.Changes) > 0 {
@@ -114,6 +116,14 @@ func headings(t *fabric.Topology, o Options, f *findings) heading {
 		h.findings, h.mark = append(h.findings, sentence(f.slow, "link", "slow")), max(h.mark, layout.Slow)
 	}
 	return h
+}
+
+// before names the older picture of a comparison.
+func before(o Options) string {
+	if o.Since.IsZero() {
+		return "before"
+	}
+	return o.Since.UTC().Format("2006-01-02 15:04 UTC")
 }
 
 // cables counts cables; what leads to the reduction engine inside a switch is none.
@@ -144,7 +154,8 @@ func and(words []string) string {
 
 // alt is the finding first understood without the picture.
 func (h heading) alt() string {
-	findings := "no link is slow or down"
+	// A cable that was pulled is in no discovery: only a comparison knows of it.
+	findings := "no link is slow"
 	if len(h.findings) > 0 {
 		findings = strings.Join(h.findings, "; ")
 	}

@@ -27,7 +27,7 @@ func (d Dialect) funcs() template.FuncMap {
 // icons pairs each state with its sign; the word always stands beside it.
 var icons = map[string]string{
 	"requested": "⏳", "planning": "⏳", "queued": "⏳", "waiting for approval": "⏸", "paused": "⏸", "running": "▶",
-	"done": "✅", "partly failed": "⚠", "failed": "❌", "cancelled": "🛑", "denied": "❌", "expired": "⌛", "duplicate": "⏭",
+	"done": "✅", "partly failed": "⚠", "failed": "❌", "cancelled": "🛑", "denied": "❌", "expired": "⌛", "ended": "▫", "duplicate": "⏭",
 }
 
 func icon(state any) string {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/fabricbot/fabricbot/internal/access"
 	"github.com/fabricbot/fabricbot/internal/config"
+	"github.com/fabricbot/fabricbot/op"
+	"github.com/fabricbot/fabricbot/workflows"
 )
 
 // TestSystemdUnits lets systemd itself judge the units. The programs are not
@@ -57,14 +59,61 @@ func TestSudoers(t *testing.T) {
 // TestExampleConfiguration holds the file that the README has people copy to
 // what the programs accept.
 func TestExampleConfiguration(t *testing.T) {
-	c, err := config.Load("../deploy/fabricbot.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := load(t, "../deploy/fabricbot.yaml")
 	if err := c.SSH.CheckLogin(); err != nil {
 		t.Error(err)
 	}
-	if _, err := access.New(c.Access, c.Slack.TeamID, nil); err != nil {
-		t.Error(err)
+	if c.Temporal.Embedded == nil || c.Temporal.Embedded.UIPort != 0 {
+		t.Errorf("the engine's page is on: %+v", c.Temporal.Embedded)
 	}
 }
+
+// TestExampleForTheTerminal takes the # away where the example says so.
+func TestExampleForTheTerminal(t *testing.T) {
+	text, err := os.ReadFile("../deploy/fabricbot.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "fabricbot.yaml")
+	if err := os.WriteFile(path, regexp.MustCompile(`(?m)^( *)# ( *- \{|people:)`).ReplaceAll(text, []byte("$1$2")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := load(t, path)
+	rules, err := access.New(c.Access, c.Slack.TeamID, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const me = "local:104@vm"
+	for _, what := range []access.Action{
+		{Operation: "runs list", Class: op.Control}, {Operation: "sm status", Class: op.ReadOnly}, {Operation: "sm restart", Class: op.Dangerous},
+	} {
+		if d := rules.Decide(t.Context(), me, what); !d.Allowed {
+			t.Error(d.Reason)
+		}
+	}
+	mine := access.Action{Act: access.Approve, Operation: "sm restart", Class: op.Dangerous, Requester: me}
+	if d := rules.Decide(t.Context(), access.Person(c.Slack.TeamID+":"+c.Access.People[0].Slack), mine); d.Allowed {
+		t.Errorf("one human asks and approves: %s", d.Reason)
+	}
+}
+
+func load(t *testing.T, path string) *config.Config {
+	t.Helper()
+	catalog, err := workflows.Index()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var operations []string
+	for _, e := range catalog.Entries() {
+		operations = append(operations, e.Name)
+	}
+	c, err := config.Load(path, operations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestPrintedExample holds what `fabricctl config example` prints to the
+// operations there are.
+func TestPrintedExample(t *testing.T) { load(t, "../internal/config/example.yaml") }

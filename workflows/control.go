@@ -32,10 +32,12 @@ type HelpInput struct {
 	Topic string `json:"topic"`
 }
 
-func runSpec(name, summary string, reason bool) op.Spec[RunInput] {
-	example := "4f2c09a1"
+// runSpec declares a word about one run; why is an example of its reason,
+// empty where none is asked for.
+func runSpec(name, summary, why string) op.Spec[RunInput] {
+	example, reason := "4f2c09a1", why != ""
 	if reason {
-		example += " not during the review"
+		example += " " + why
 	}
 	return op.Spec[RunInput]{
 		Name: name, Summary: summary, Class: op.Control, Examples: []string{example},
@@ -55,12 +57,12 @@ func runSpec(name, summary string, reason bool) op.Spec[RunInput] {
 // is in internal/runs.
 func controlEntries() []op.Entry {
 	return []op.Entry{
-		runSpec("runs show", "show a run with its steps, plan and result", false).Entry(),
-		runSpec("runs cancel", "stop a run at the next safe point", true).Entry(),
-		runSpec("runs pause", "hold a run at the next safe point", true).Entry(),
-		runSpec("runs resume", "let a paused run go on", false).Entry(),
-		runSpec("approve", "approve the plan that a run shows now", true).Entry(),
-		runSpec("deny", "refuse the plan that a run shows now", true).Entry(),
+		runSpec("runs show", "show a run with its steps, plan and result", "").Entry(),
+		runSpec("runs cancel", "stop a run at the next safe point", "the maintenance window is over").Entry(),
+		runSpec("runs pause", "hold a run at the next safe point", "a job still runs on node007").Entry(),
+		runSpec("runs resume", "let a paused run go on", "").Entry(),
+		runSpec("approve", "approve the plan that a run shows now", "seen with the storage team").Entry(),
+		runSpec("deny", "refuse the plan that a run shows now", "not during the review").Entry(),
 		op.Spec[ListInput]{
 			Name: "runs list", Summary: "list runs, newest first", Class: op.Control, Examples: []string{"", "-state running"},
 			Params: func(p *op.Params, in *ListInput) {

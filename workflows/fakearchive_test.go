@@ -82,7 +82,7 @@ func (f *fakeSite) Blob(_ context.Context, id string) (io.ReadCloser, error) {
 }
 
 // Topology draws in words.
-func (f *fakeSite) Topology(now, _ *fabric.Topology, title string, _ time.Time) (png, svg []byte, alt string, err error) {
+func (f *fakeSite) Topology(now, _ *fabric.Topology, title string, _, _ time.Time) (png, svg []byte, alt string, err error) {
 	alt = fmt.Sprintf("%s: %d nodes", title, len(now.Nodes))
 	return []byte("png of " + alt), []byte("svg of " + alt), alt, nil
 }

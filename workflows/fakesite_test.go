@@ -50,6 +50,8 @@ type fakeSite struct {
 	onOrder func(host, verb string)
 	// lies are exit statuses by verb, whatever the service did.
 	lies map[string]int
+	// unlinked people have no other ids.
+	unlinked bool
 }
 
 type fakeSM struct {
@@ -293,7 +295,12 @@ func (f *fakeSite) Policy(string) activities.Policy { return f.policy }
 
 func (f *fakeSite) ApprovalWindow() time.Duration { return 4 * time.Hour }
 
-func (f *fakeSite) Aliases(id string) []string { return []string{id, "local:1000@admin1"} }
+func (f *fakeSite) Aliases(id string) []string {
+	if f.unlinked {
+		return []string{id}
+	}
+	return []string{id, "local:1000@admin1"}
+}
 
 func (f *fakeSite) Frozen(time.Time) string { return "" }
 

@@ -229,7 +229,7 @@ func (r *Run) claim(ctx workflow.Context) (release func(), other string, err err
 			return nil, "", err
 		}
 	}
-	return nil, "", refuse("another run holds this command but does not answer; look at `runs list`")
+	return nil, "", refuse("another run holds this command but does not answer; look at runs list")
 }
 
 // duplicate ends a run whose command is already running.
@@ -281,7 +281,8 @@ func (r *Run) conclude(ctx workflow.Context, out activities.Data, err error) act
 // audit appends to the site's log. A log that cannot be written stops nothing
 // that has begun, but the run says so.
 func (r *Run) audit(ctx workflow.Context, e activities.AuditEntry) {
-	e.Run, e.Op, e.At, e.Number = r.Req.Run, r.Req.Op, workflow.Now(ctx), r.view.Seq
+	e.Run, e.Op, e.At, e.Number = r.Req.Run, r.Req.Op, workflow.Now(ctx), r.view.Seq+r.entries
+	r.entries++
 	if e.By.ID == "" {
 		e.By = r.Req.By
 	}

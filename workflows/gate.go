@@ -3,6 +3,7 @@ package workflows
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -96,6 +97,10 @@ func (r *Run) mayDecide(ctx workflow.Context, d activities.Decision) error {
 		return refused("NoIdentity", "nobody is named")
 	case d.Yes && (d.By.ID == r.Req.By.ID || slices.Contains(r.Site.Requester, d.By.ID)):
 		return refused("OwnRequest", "you asked for this run; somebody else has to approve it")
+	case d.Yes && !r.linked():
+		return refused("NotLinked", "it is not known who %s is in Slack, so nobody can be told apart from them; link the local id under access.people and ask for the run again", r.Req.By.ID)
+	case g == nil && r.view.State == activities.Waiting:
+		return r.decidedAlready()
 	case g == nil:
 		return refused("GateClosed", "run %s is not waiting for approval; it is %s%s", r.Req.Run, r.view.State, r.lastDecision())
 	case d.Gate != "" && d.Gate != g.ID, d.Hash != g.Hash:
@@ -108,10 +113,24 @@ func (r *Run) mayDecide(ctx workflow.Context, d activities.Decision) error {
 			return refused("AlreadyDecided", "you have already approved this plan; %d more person(s) needed", g.Need-r.approvals())
 		}
 	}
+	// The run has not yet seen a decision that came in at the same moment.
+	if r.gate.denied != nil || r.approvals() >= g.Need {
+		return r.decidedAlready()
+	}
 	if !workflow.Now(ctx).Before(g.Expires) {
 		return refused("Expired", "the request expired at %s", g.Expires.UTC().Format(time.RFC3339))
 	}
 	return nil
+}
+
+func (r *Run) decidedAlready() error {
+	return refused("GateClosed", "run %s is decided already%s", r.Req.Run, r.lastDecision())
+}
+
+// linked reports whether the requester is known by a name in Slack: a local id
+// alone could be anybody's, the approver's too.
+func (r *Run) linked() bool {
+	return slices.ContainsFunc(append([]string{r.Req.By.ID}, r.Site.Requester...), func(id string) bool { return !strings.HasPrefix(id, "local:") })
 }
 
 func (r *Run) lastDecision() string {

@@ -39,9 +39,12 @@ type Run struct {
 	urgent bool
 	leases map[string]hostexec.Lease
 	gate   gateState
-	paused string
-	cancel workflow.CancelFunc
-	stop   *stopOrder
+	// entries counts those of the audit log, so that two of one kind and one
+	// moment have different numbers.
+	entries int
+	paused  string
+	cancel  workflow.CancelFunc
+	stop    *stopOrder
 }
 
 // Lease is the right to change a host, taken by the frame for every host of

@@ -181,9 +181,9 @@ func restartAllowed(survey activities.SMSurvey, pairs []smPair, wanted []string,
 	masters := survey.Masters()
 	switch {
 	case len(masters) == 0:
-		return refuse("no subnet manager answers as master; a restart would not mend that blindly: look at `sm status` and start opensm on the planned host")
+		return refuse("no subnet manager answers as master; a restart would not mend that blindly: look at sm status and start opensm on the planned host")
 	case len(masters) > 1:
-		return refuse("there are %d masters; a restart now could swap the whole fabric between them: stop all but one first (see `sm status`)", len(masters))
+		return refuse("there are %d masters; a restart now could swap the whole fabric between them: stop all but one first (see sm status)", len(masters))
 	case !masters[0].Growing:
 		return refuse("%s is master but hangs (its activity count stands still); stop it by hand so that a standby takes over, then run this again", masters[0].Name())
 	case !masters[0].Planned:

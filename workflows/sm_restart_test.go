@@ -161,6 +161,32 @@ func TestSMRestart(t *testing.T) {
 	}
 }
 
+// Two approvers and one who denies at the same moment: the first word counts,
+// the others are told, and the log has exactly what counted.
+func TestDecisionsAtOneMoment(t *testing.T) {
+	s := newStory(t)
+	s.site.policy.Users = append(s.site.policy.Users, "T1:UCHIEF")
+	chief := activities.Person{ID: "T1:UCHIEF", Name: "chief"}
+	answers := make([]error, 3)
+	s.env.RegisterDelayedCallback(func() {
+		hash := s.view().Gate.Hash
+		for i, d := range []activities.Decision{{By: boss, Yes: true, Hash: hash}, {By: chief, Yes: true, Hash: hash}, {By: chief, Hash: hash}} {
+			s.env.UpdateWorkflow(UpdateDecide, "", &testsuite.TestUpdateCallback{
+				OnReject: func(err error) { answers[i] = err }, OnAccept: func() {}, OnComplete: func(any, error) {},
+			}, d)
+		}
+	}, 30*time.Second)
+	out := s.run("sm restart", `{"hosts":"node002"}`)
+	if out.State != activities.Done || answers[0] != nil {
+		t.Errorf("ended %s: %s; the first approver was told %v", out.State, out.Error, answers[0])
+	}
+	wantRefused(t, "second approver", &answers[1], "decided already (approved by boss")
+	wantRefused(t, "late denial", &answers[2], "decided already (approved by boss")
+	if got, want := s.site.events(), "requested, planned, approved, ended done"; got != want {
+		t.Errorf("audit log %q, want %q", got, want)
+	}
+}
+
 func TestSMRestartEnds(t *testing.T) {
 	approve := func(s *story) { s.vote(30*time.Second, activities.Decision{By: boss, Yes: true}) }
 	tests := []struct {
@@ -267,6 +293,22 @@ func TestSMRestartCancelledWhileStopping(t *testing.T) {
 		if step.Text == "stop the master" && step.State != activities.StepOK {
 			t.Errorf("the stop is shown as %s (%s), although it was done", step.State, step.Detail)
 		}
+	}
+}
+
+// A requester of whom only a local id is known could be the approver.
+func TestSMRestartOfAnUnlinkedRequester(t *testing.T) {
+	s := newStory(t)
+	s.site.unlinked = true
+	yes := s.vote(30*time.Second, activities.Decision{By: boss, Yes: true})
+	s.vote(31*time.Second, activities.Decision{By: boss, Reason: "link first"})
+	s.env.ExecuteWorkflow("sm restart", activities.Request{
+		Run: "4f2c09a1d3", Op: "sm restart", Input: activities.Data("{}"), Words: "sm restart",
+		By: activities.Person{ID: "local:1001@admin1"}, At: time.Now(), Same: "same",
+	})
+	wantRefused(t, "approver", yes, "link the local id under access.people")
+	if len(s.site.started) != 0 {
+		t.Errorf("services were ordered: %v", s.site.started)
 	}
 }
 

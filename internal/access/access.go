@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,13 +66,21 @@ type Access struct {
 // New checks the policy. team is the Slack team whose users the policy's ids mean; without it no Slack user has any right.
 // groups may be nil where there is no Slack; then no user group has a member.
 func New(policy Policy, team string, groups Groups) (*Access, error) {
-	if team != "" && !teamID.MatchString(team) {
-		return nil, fmt.Errorf("slack.team_id: %.40q is not a team id such as T024BE7LD", team)
+	if err := CheckTeam(team); err != nil {
+		return nil, fmt.Errorf("slack.team_id: %w", err)
 	}
-	if err := policy.Check(); err != nil {
+	if err := errors.Join(policy.Problems(nil)...); err != nil {
 		return nil, err
 	}
 	return &Access{policy: policy, team: team, groups: groups}, nil
+}
+
+// CheckTeam refuses what is not the id of a Slack team; empty stands for none.
+func CheckTeam(team string) error {
+	if team != "" && !teamID.MatchString(team) {
+		return fmt.Errorf("%.40q is not a team id such as T024BE7LD", team)
+	}
+	return nil
 }
 
 // Decide answers whether who may do what.
@@ -149,7 +158,33 @@ func (a *Access) decideStart(ctx context.Context, who Person, what Action) Decis
 	if unread != nil {
 		return deny("no rule could be found that allows %s to %s: %s", what.Operation, who, strings.Join(unread, "; "))
 	}
-	return deny("no rule allows %s (%s) to %s%s", what.Operation, what.Class, who, in(what.Channel))
+	return deny("no rule allows %s (%s) to %s%s%s", what.Operation, what.Class, who, in(what.Channel), a.instead(who, what))
+}
+
+// instead says whom the rules do allow it, and how a local person becomes one of them.
+func (a *Access) instead(who Person, what Action) string {
+	var may []string
+	for _, rule := range a.policy.Rules {
+		if !matches(rule.Operations, what.Operation) || !rule.covers(what.Class) {
+			continue
+		}
+		where := ""
+		if len(rule.Channels) > 0 && !slices.Contains(rule.Channels, what.Channel) {
+			where = " in channel " + strings.Join(rule.Channels, " or ")
+		}
+		for _, id := range rule.Who {
+			may = append(may, id+where)
+		}
+	}
+	slices.Sort(may)
+	said := "; nobody may"
+	if may = slices.Compact(may); len(may) > 0 {
+		said = "; allowed to " + strings.Join(may, ", ")
+	}
+	if _, linked := a.human(who); !linked {
+		said += "; for this terminal's user, name " + string(who) + " (`fabricctl whoami`) in a rule under access.rules, or link it under access.people"
+	}
+	return said
 }
 
 func (a *Access) decideApprove(ctx context.Context, who Person, what Action) Decision {

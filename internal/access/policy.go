@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fabricbot/fabricbot/fabric"
 	"github.com/fabricbot/fabricbot/op"
 )
 
@@ -55,77 +56,89 @@ var patternWord = regexp.MustCompile(`^(\*|[a-z][a-z0-9-]*)$`)
 // everyone is the word for every user of the site's own team.
 const everyone = "team"
 
-// Check says what is wrong with the policy, naming the place in it.
-func (p Policy) Check() error {
+// Problems says everything that is wrong with the policy, naming the place in it. operations are the names of all there are; a
+// pattern that means none of them is a typing mistake, or a right that nobody has. Nil leaves that out.
+func (p Policy) Problems(operations []string) []error {
+	var found []error
 	for i, r := range p.Rules {
 		place := fmt.Sprintf("access.rules[%d]", i)
-		if err := checkOperations(place, r.Operations); err != nil {
-			return err
-		}
-		if err := checkWho(place+".who", r.Who, true); err != nil {
-			return err
-		}
+		found = append(found, checkOperations(place, r.Operations, operations)...)
+		found = append(found, checkWho(place+".who", r.Who)...)
 		for _, channel := range r.Channels {
 			if !channelID.MatchString(channel) {
-				return fmt.Errorf("%s.channels: %.40q is not a channel id such as C024BE91L; names can change hands", place, channel)
+				found = append(found, fmt.Errorf("%s.channels: %.40q is not a channel id such as C024BE91L; names can change hands", place, channel))
 			}
 		}
 	}
 	for i, a := range p.Approvers {
 		place := fmt.Sprintf("access.approvers[%d]", i)
-		if err := checkOperations(place, a.Operations); err != nil {
-			return err
-		}
-		if err := checkWho(place+".who", a.Who, true); err != nil {
-			return err
-		}
+		found = append(found, checkOperations(place, a.Operations, operations)...)
+		found = append(found, checkWho(place+".who", a.Who)...)
 		if a.Count < 0 {
-			return fmt.Errorf("%s.count: %d is negative; time or nobody never approves", place, a.Count)
+			found = append(found, fmt.Errorf("%s.count: %d is negative; time or nobody never approves", place, a.Count))
 		}
 	}
-	return p.checkPeople()
+	return append(found, p.checkPeople()...)
 }
 
-func (p Policy) checkPeople() error {
+func (p Policy) checkPeople() (found []error) {
 	seen := map[string]bool{}
 	for i, identity := range p.People {
 		place := fmt.Sprintf("access.people[%d]", i)
 		if !userID.MatchString(identity.Slack) {
-			return fmt.Errorf("%s.slack: %.40q is not a user id such as U024BE7LH", place, identity.Slack)
+			found = append(found, fmt.Errorf("%s.slack: %.40q is not a user id such as U024BE7LH", place, identity.Slack))
 		}
 		for _, id := range append([]string{identity.Slack}, identity.Local...) {
 			if seen[id] {
-				return fmt.Errorf("%s: %s belongs to somebody else already", place, id)
+				found = append(found, fmt.Errorf("%s: %s belongs to somebody else already", place, id))
 			}
 			seen[id] = true
 		}
 		for _, id := range identity.Local {
 			if person, err := ParsePerson(id); err != nil || !person.Local() {
-				return fmt.Errorf("%s.local: %.80q is not of the form local:UID@HOST", place, id)
+				found = append(found, fmt.Errorf("%s.local: %.80q is not of the form local:UID@HOST; `fabricctl whoami` prints yours", place, id))
 			}
 		}
 	}
-	return nil
+	return found
 }
 
-func checkOperations(place string, patterns []string) error {
+func checkOperations(place string, patterns, operations []string) (found []error) {
 	if len(patterns) == 0 {
-		return fmt.Errorf(`%s.operations: none given; write ["*"] for all`, place)
+		found = append(found, fmt.Errorf(`%s.operations: none given; write ["*"] for all`, place))
 	}
-	for _, pattern := range patterns {
+	for i, pattern := range patterns {
+		at := fmt.Sprintf("%s.operations[%d]", place, i)
 		words := strings.Split(pattern, " ")
-		for _, word := range words {
-			if len(words) > 2 || !patternWord.MatchString(word) {
-				return fmt.Errorf(`%s.operations: %.40q is not a pattern; write "sm restart", "sm *", "* status" or "*"`, place, pattern)
-			}
+		if len(words) > 2 || slices.ContainsFunc(words, func(word string) bool { return !patternWord.MatchString(word) }) {
+			found = append(found, fmt.Errorf(`%s: %.40q is not a pattern; write "sm restart", "sm *", "* status" or "*"`, at, pattern))
+			continue
+		}
+		means := func(operation string) bool { return matches([]string{pattern}, operation) }
+		if operations != nil && !slices.ContainsFunc(operations, means) {
+			found = append(found, fmt.Errorf("%s: there is no operation %q%s", at, pattern, meant(pattern, operations)))
 		}
 	}
-	return nil
+	return found
 }
 
-func checkWho(place string, who []string, required bool) error {
-	if required && len(who) == 0 {
-		return fmt.Errorf("%s: nobody given", place)
+// meant names the pattern, out of all that mean something, that is nearest to one which does not.
+func meant(pattern string, operations []string) string {
+	good := slices.Clone(operations)
+	for _, operation := range operations {
+		if noun, verb, two := strings.Cut(operation, " "); two {
+			good = append(good, noun+" *", "* "+verb)
+		}
+	}
+	if near, ok := fabric.NearestName(pattern, good); ok {
+		return fmt.Sprintf(", did you mean %q?", near)
+	}
+	return "; `fabricctl help` lists them"
+}
+
+func checkWho(place string, who []string) (found []error) {
+	if len(who) == 0 {
+		found = append(found, fmt.Errorf("%s: nobody given", place))
 	}
 	for _, id := range who {
 		if id == everyone || userID.MatchString(id) || groupID.MatchString(id) {
@@ -134,9 +147,9 @@ func checkWho(place string, who []string, required bool) error {
 		if person, err := ParsePerson(id); err == nil && person.Local() {
 			continue
 		}
-		return fmt.Errorf("%s: %.80q is no id; write a user id U…, a user group id S…, local:UID@HOST or %s", place, id, everyone)
+		found = append(found, fmt.Errorf("%s: %.80q is no id; write a user id U…, a user group id S…, local:UID@HOST or %s", place, id, everyone))
 	}
-	return nil
+	return found
 }
 
 // matches says whether one of the patterns means the operation.

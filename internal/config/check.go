@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"regexp"
@@ -33,61 +34,68 @@ var (
 // maxApprovalWindow keeps an approval from being given by somebody who no longer knows what for.
 const maxApprovalWindow = 24 * time.Hour
 
-func (c *Config) check() error {
+// problems are all mistakes of a file, so that nobody mends them one run at a time.
+type problems []error
+
+func (p *problems) add(path, format string, args ...any) {
+	*p = append(*p, wrong(path, format, args...))
+}
+
+// check returns every mistake; operations are the names that the patterns under access are compared with, nil for none.
+func (c *Config) check(operations []string) problems {
+	var p problems
 	if !clusterName.MatchString(c.Cluster.Name) {
-		return wrong("cluster.name", "%.40q is not a name; use small letters, digits and hyphens, at most 63", c.Cluster.Name)
+		p.add("cluster.name", "%.40q is not a name; use small letters, digits and hyphens, at most 63", c.Cluster.Name)
 	}
-	for path, value := range map[string]string{"inventory": c.Inventory, "data_dir": c.DataDir} {
-		if value == "" {
-			return wrong(path, "it must not be empty")
+	for _, needed := range []struct{ path, value string }{{"inventory", c.Inventory}, {"data_dir", c.DataDir}} {
+		if needed.value == "" {
+			p.add(needed.path, "it must not be empty")
 		}
 	}
-	for _, check := range []func() error{c.Slack.check, c.Temporal.check, c.SSH.check, c.Limits.check, c.Freeze.check} {
-		if err := check(); err != nil {
-			return err
-		}
+	for _, check := range []func(*problems){c.Slack.check, c.Temporal.check, c.SSH.check, c.Limits.check, c.Freeze.check} {
+		check(&p)
 	}
-	if _, err := access.New(c.Access, c.Slack.TeamID, nil); err != nil {
+	for _, err := range c.Access.Problems(operations) {
 		path, reason, _ := strings.Cut(err.Error(), ": ")
-		return wrong(path, "%s", reason)
+		p.add(path, "%s", reason)
 	}
 	for i, pattern := range c.Redact.Patterns {
 		if _, err := redact.New(pattern); err != nil {
-			return wrong(fmt.Sprintf("redact.patterns[%d]", i), "%s", err)
+			p.add(fmt.Sprintf("redact.patterns[%d]", i), "%s", err)
 		}
 	}
-	return nil
+	return p
 }
 
-func (s *Slack) check() error {
+func (s *Slack) check(p *problems) {
 	if s.Mode != "socket" && s.Mode != "http" {
-		return wrong("slack.mode", "%.40q is neither socket nor http", s.Mode)
+		p.add("slack.mode", "%.40q is neither socket nor http", s.Mode)
 	}
 	if s.Mode == "http" {
 		if s.SigningSecret.IsZero() {
-			return wrong("slack.signing_secret", "mode http needs it, for without it anybody could speak for Slack")
+			p.add("slack.signing_secret", "mode http needs it, for without it anybody could speak for Slack")
 		}
-		if err := checkAddress("slack.listen", s.Listen); err != nil {
-			return err
-		}
+		checkAddress(p, "slack.listen", s.Listen)
 	}
-	for id := range s.Channels {
+	if err := access.CheckTeam(s.TeamID); err != nil {
+		p.add("slack.team_id", "%s", err)
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.Channels)) {
 		if !channelID.MatchString(id) {
-			return wrong("slack.channels", "%.40q is not a channel id such as C024BE91L; write id: name", id)
+			p.add("slack.channels", "%.40q is not a channel id such as C024BE91L; write id: name", id)
 		}
 	}
 	api, err := url.Parse(s.APIURL)
 	switch {
 	case err != nil || api.Host == "":
-		return wrong("slack.api_url", "not a URL such as https://slack.com/api/")
+		p.add("slack.api_url", "not a URL such as https://slack.com/api/")
 	case api.User != nil || api.RawQuery != "" || api.Fragment != "":
-		return wrong("slack.api_url", "a user, a query or a fragment does not belong in it")
+		p.add("slack.api_url", "a user, a query or a fragment does not belong in it")
 	case api.Scheme != "https" && (api.Scheme != "http" || !isLoopback(api.Hostname())):
-		return wrong("slack.api_url", "it must begin with https://, since tokens travel over it; plain http is accepted for loopback only")
+		p.add("slack.api_url", "it must begin with https://, since tokens travel over it; plain http is accepted for loopback only")
 	}
 	// slack-go appends method names, so the slash is needed.
 	s.APIURL = strings.TrimRight(s.APIURL, "/") + "/"
-	return nil
 }
 
 func isLoopback(host string) bool {
@@ -95,53 +103,49 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func (t *Temporal) check() error {
+func (t *Temporal) check(p *problems) {
 	if t.Embedded != nil && t.Address != "" {
-		return wrong("temporal.address", "give either an address or the section embedded")
+		p.add("temporal.address", "give either an address or the section embedded")
 	}
 	if t.Namespace == "" {
-		return wrong("temporal.namespace", "it must not be empty")
+		p.add("temporal.namespace", "it must not be empty")
 	}
 	if t.Embedded != nil {
 		if t.Embedded.UIPort < 0 || t.Embedded.UIPort > 65535 {
-			return wrong("temporal.embedded.ui_port", "%d is not a port", t.Embedded.UIPort)
+			p.add("temporal.embedded.ui_port", "%d is not a port", t.Embedded.UIPort)
 		}
-		return nil
+		return
 	}
-	if err := checkAddress("temporal.address", t.Address); err != nil {
-		return err
-	}
+	checkAddress(p, "temporal.address", t.Address)
 	if (t.TLS.Cert == "") != (t.TLS.Key == "") {
-		return wrong("temporal.tls", "cert and key belong together")
+		p.add("temporal.tls", "cert and key belong together")
 	}
 	if !t.TLS.Enabled && t.TLS != (TLS{}) {
-		return wrong("temporal.tls.enabled", "files are given, but it is not true")
+		p.add("temporal.tls.enabled", "files are given, but it is not true")
 	}
 	if host, _, _ := net.SplitHostPort(t.Address); !t.TLS.Enabled && !t.APIKey.IsZero() && !isLoopback(host) {
-		return wrong("temporal.api_key", "it would travel in the clear; set temporal.tls.enabled: true")
+		p.add("temporal.api_key", "it would travel in the clear; set temporal.tls.enabled: true")
 	}
-	return nil
 }
 
-func (s *SSH) check() error {
+func (s *SSH) check(p *problems) {
 	if !userName.MatchString(s.User) {
-		return wrong("ssh.user", "%.40q is not a user name", s.User)
+		p.add("ssh.user", "%.40q is not a user name", s.User)
 	}
 	for i, hop := range s.Jump {
 		if err := checkHop(hop); err != nil {
-			return wrong(fmt.Sprintf("ssh.jump[%d]", i), "%s", err)
+			p.add(fmt.Sprintf("ssh.jump[%d]", i), "%s", err)
 		}
 	}
 	if s.ConnectTimeout <= 0 {
-		return wrong("ssh.connect_timeout", "%v must be positive", s.ConnectTimeout)
+		p.add("ssh.connect_timeout", "%v must be positive", s.ConnectTimeout)
 	}
 	if s.PerHost < 1 {
-		return wrong("ssh.per_host", "%d must be at least 1", s.PerHost)
+		p.add("ssh.per_host", "%d must be at least 1", s.PerHost)
 	}
 	if s.Overall < 1 {
-		return wrong("ssh.overall", "%d must be at least 1", s.Overall)
+		p.add("ssh.overall", "%d must be at least 1", s.Overall)
 	}
-	return nil
 }
 
 // CheckLogin says whether there is enough to log in with and to know the hosts by; programs that log in ask it when they start.
@@ -176,7 +180,7 @@ func checkHop(hop string) error {
 	return fabric.CheckHostName(host)
 }
 
-func (l *Limits) check() error {
+func (l *Limits) check(p *problems) {
 	for _, limit := range []struct {
 		key         string
 		value, most int
@@ -184,38 +188,35 @@ func (l *Limits) check() error {
 		{"max_hosts_per_run", l.MaxHostsPerRun, fabric.MaxHosts}, {"confirm_above", l.ConfirmAbove, fabric.MaxHosts},
 	} {
 		if limit.value < 1 || limit.value > limit.most {
-			return wrong("limits."+limit.key, "%d is not between 1 and %d; there is no value for unlimited", limit.value, limit.most)
+			p.add("limits."+limit.key, "%d is not between 1 and %d; there is no value for unlimited", limit.value, limit.most)
 		}
 	}
 	if l.ApprovalWindow < time.Minute || l.ApprovalWindow > maxApprovalWindow {
-		return wrong("limits.approval_window", "%v is not between 1m and %v", l.ApprovalWindow, maxApprovalWindow)
+		p.add("limits.approval_window", "%v is not between 1m and %v", l.ApprovalWindow, maxApprovalWindow)
 	}
-	return nil
 }
 
-func (f *Freeze) check() error {
+func (f *Freeze) check(p *problems) {
 	for i, w := range f.Windows {
 		place := fmt.Sprintf("freeze.windows[%d]", i)
 		switch {
 		case w.From.IsZero() || w.Until.IsZero():
-			return wrong(place, "from and until are both needed, as 2026-12-20T00:00:00Z")
+			p.add(place, "from and until are both needed, as 2026-12-20T00:00:00Z")
 		case !w.From.Before(w.Until):
-			return wrong(place+".until", "it does not lie after from")
+			p.add(place+".until", "it does not lie after from")
 		case w.Reason == "":
-			return wrong(place, "a reason is needed; people will ask")
+			p.add(place, "a reason is needed; people will ask")
 		}
 	}
 	slices.SortFunc(f.Windows, func(a, b FreezeWindow) int { return a.From.Compare(b.From) })
-	return nil
 }
 
-func checkAddress(path, address string) error {
+func checkAddress(p *problems, path, address string) {
 	_, port, err := net.SplitHostPort(address)
 	if err == nil {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return wrong(path, "%.80q is not of the form host:port", address)
+		p.add(path, "%.80q is not of the form host:port", address)
 	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fabricbot/fabricbot/internal/access"
@@ -146,3 +147,29 @@ func (c *Config) Secrets() []Secret {
 	}
 	return given
 }
+
+// Placeholders lists the ids in use that only stand as examples in example.yaml and deploy/fabricbot.yaml.
+func (c *Config) Placeholders() []string {
+	var used []string
+	add := func(ids ...string) { used = append(used, ids...) }
+	add(c.Slack.TeamID)
+	for id := range c.Slack.Channels {
+		add(id)
+	}
+	for _, r := range c.Access.Rules {
+		add(r.Who...)
+		add(r.Channels...)
+	}
+	for _, a := range c.Access.Approvers {
+		add(a.Who...)
+	}
+	for _, p := range c.Access.People {
+		add(p.Slack)
+		add(p.Local...)
+	}
+	slices.Sort(used)
+	return slices.DeleteFunc(slices.Compact(used), func(id string) bool { return !slices.Contains(placeholders, id) })
+}
+
+// placeholders are the ids of the examples.
+var placeholders = []string{"T024BE7LD", "C024BE91L", "S0FABRICOPS", "U024BE7LH", "local:1000@admin1"}

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func write(t *testing.T, text string) string {
 
 func TestExampleLoads(t *testing.T) {
 	path := write(t, Example())
-	config, err := Load(path)
+	config, err := Load(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,6 +33,9 @@ func TestExampleLoads(t *testing.T) {
 	}
 	if got := config.Slack.Channels["C024BE91L"]; got != "fabric-ops" {
 		t.Errorf("channel name %q, want fabric-ops", got)
+	}
+	if diff := cmp.Diff(slices.Sorted(slices.Values(placeholders)), config.Placeholders()); diff != "" {
+		t.Errorf("the ids of the example are not known as such:\n%s", diff)
 	}
 	if len(config.Secrets()) != 3 {
 		t.Errorf("got secrets %v, want three", config.Secrets())
@@ -49,11 +53,11 @@ func TestExampleIsComplete(t *testing.T) {
 			t.Errorf("the example does not show %s", key)
 		}
 	}
-	shown, err := parse("example.yaml", []byte(Example()), "/site")
+	shown, err := parse("example.yaml", []byte(Example()), "/site", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bare, err := parse("bare.yaml", []byte("cluster: {name: alpha}\n"), "/site")
+	bare, err := parse("bare.yaml", []byte("cluster: {name: alpha}\n"), "/site", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,12 +114,12 @@ func TestLoadRefuses(t *testing.T) {
 			if tt.name != "empty" && !strings.HasPrefix(text, "cl") {
 				text = "cluster: {name: a}\n" + text
 			}
-			if _, err := Load(write(t, text)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := Load(write(t, text), nil); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got error %v, want …%s…", err, tt.want)
 			}
 		})
 	}
-	if _, err := Load(filepath.Join(t.TempDir(), "none.yaml")); err == nil {
+	if _, err := Load(filepath.Join(t.TempDir(), "none.yaml"), nil); err == nil {
 		t.Error("a file that does not exist was loaded")
 	}
 }
@@ -131,10 +135,38 @@ func TestErrorsHoldNoSecret(t *testing.T) {
 		"slack:\n  bot_token: \"" + token + "\n",
 		"slack: {api_url: 'http://" + token + ":%zz'}\n",
 	} {
-		_, err := Load(write(t, "cluster: {name: a}\n"+text))
+		_, err := Load(write(t, "cluster: {name: a}\n"+text), nil)
 		if err == nil || strings.Contains(err.Error(), token) {
 			t.Errorf("%q: got error %v, want one without the token", text, err)
 		}
+	}
+}
+
+// Nobody should have to mend a file one run at a time.
+func TestAllMistakesAtOnce(t *testing.T) {
+	_, err := Load(write(t, "cluster: {nmae: a}\nslak: {}\n"), nil)
+	if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), "did you mean slack") {
+		t.Errorf("two unknown keys gave: %v", err)
+	}
+	_, err = Load(write(t, `cluster: {name: A}
+ssh: {per_host: 0, overall: 0}
+access:
+  rules:
+    - {operations: [hsots, "rusn *", "* restrat", "*"], who: [anna]}
+  approvers:
+    - {operations: ["driver *"], who: []}
+`), []string{"hosts", "runs list", "sm restart"})
+	for _, want := range []string{
+		"1:17: cluster.name", "ssh.per_host", "ssh.overall",
+		`5:21: access.rules[0].operations[0]: there is no operation "hsots", did you mean "hosts"?`, `did you mean "runs *"?`, `did you mean "* restart"?`,
+		`access.rules[0].who: "anna" is no id`, "access.approvers[0].operations[0]: there is no operation \"driver *\"; `fabricctl help`", "access.approvers[0].who: nobody",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no line with %s in:\n%v", want, err)
+		}
+	}
+	if lines := strings.Count(err.Error(), "\n") + 1; lines != 9 {
+		t.Errorf("%d lines, want 9:\n%v", lines, err)
 	}
 }
 
@@ -143,7 +175,7 @@ func TestLoopbackAPI(t *testing.T) {
 		"http://127.0.0.1:9000/api": "http://127.0.0.1:9000/api/", "http://[::1]:9000/api/": "http://[::1]:9000/api/",
 		"http://localhost:1/x": "http://localhost:1/x/", "https://slack.example": "https://slack.example/",
 	} {
-		config, err := Load(write(t, "cluster: {name: a}\nslack: {api_url: '"+given+"'}\n"))
+		config, err := Load(write(t, "cluster: {name: a}\nslack: {api_url: '"+given+"'}\n"), nil)
 		if err != nil || config.Slack.APIURL != want {
 			t.Errorf("%s: got %v, want %s", given, err, want)
 		}
@@ -178,7 +210,7 @@ func TestCheckLogin(t *testing.T) {
 }
 
 func TestFreezeAt(t *testing.T) {
-	config, err := Load(write(t, Example()))
+	config, err := Load(write(t, Example()), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

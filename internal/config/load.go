@@ -33,8 +33,9 @@ func Path(flag string) (string, error) {
 	return "", errors.New("no configuration: name the file with -config or in " + PathVariable)
 }
 
-// Load reads and checks the file at path.
-func Load(path string) (*Config, error) {
+// Load reads and checks the file at path; the error has one line for every mistake. operations are the names of all there are,
+// with which the patterns under access are compared; nil leaves that out.
+func Load(path string, operations []string) (*Config, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading configuration: %w", err)
@@ -50,11 +51,11 @@ func Load(path string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading configuration: %w", err)
 	}
-	return parse(path, text, dir)
+	return parse(path, text, dir, operations)
 }
 
 // parse reads the text of the file called name as if it lay in dir.
-func parse(name string, text []byte, dir string) (*Config, error) {
+func parse(name string, text []byte, dir string, operations []string) (*Config, error) {
 	doc, err := strictyaml.Parse(name, text)
 	if err != nil {
 		return nil, err
@@ -68,12 +69,15 @@ func parse(name string, text []byte, dir string) (*Config, error) {
 		return nil, err
 	}
 	config.complete(dir)
-	if err := config.check(); err != nil {
+	found := config.check(operations)
+	for i, err := range found {
 		var at *fieldError
 		if errors.As(err, &at) {
-			return nil, doc.Errorf(at.path, "%s", at.reason)
+			found[i] = doc.Errorf(at.path, "%s", at.reason)
 		}
-		return nil, doc.Errorf("", "%s", err)
+	}
+	if err := errors.Join(found...); err != nil {
+		return nil, err
 	}
 	return &config, nil
 }

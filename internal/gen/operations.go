@@ -39,7 +39,11 @@ func operations(all []op.Entry) []byte {
 func operation(b *bytes.Buffer, e op.Entry) {
 	fmt.Fprintf(b, "\n## %s\n\n%s. Class: %s.", e.Name, upperFirst(e.Summary), e.Class)
 	if n := e.Approval.Count; n > 0 {
-		fmt.Fprintf(b, " Needs the approval of at least %d other person(s)", n)
+		who := "another person"
+		if n > 1 {
+			who = fmt.Sprintf("at least %d other people", n)
+		}
+		fmt.Fprintf(b, " Needs the approval of %s", who)
 		if e.Approval.Wait > 0 {
 			fmt.Fprintf(b, " within %s", e.Approval.Wait)
 		}

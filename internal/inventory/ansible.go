@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,8 @@ type Imported struct {
 }
 
 // FromAnsible reads an Ansible inventory in YAML, if name ends in .yml or .yaml, and otherwise in the INI form. Of the variables
-// it takes ansible_host, ansible_port, ansible_user, jump hosts in ansible_ssh_common_args, and site, rack, leaf and role.
+// it takes ansible_host, ansible_port, ansible_user, jump hosts in ansible_ssh_common_args, and site, rack, leaf and role. Hosts
+// of a group named sm, opensm or the like get the role sm, unless a variable names another.
 // Directories, plugins and templates in variables are not understood.
 func FromAnsible(name string, text []byte) (Imported, error) {
 	if len(text) > maxFile {
@@ -38,6 +40,12 @@ func FromAnsible(name string, text []byte) (Imported, error) {
 	}
 	return imported, nil
 }
+
+// managerGroup matches how people call the group of hosts that run a subnet manager.
+var managerGroup = regexp.MustCompile(`^(?i)(sm|sms|opensm|opensmd|subnet[-_]?managers?)$`)
+
+// roleSM is the role of hosts that run a subnet manager by plan.
+const roleSM = "sm"
 
 // ansibleTree is what both forms say.
 type ansibleTree struct {
@@ -114,9 +122,31 @@ func (t *ansibleTree) convert() (Imported, error) {
 		}
 	}
 	var file File
+	managers := map[string]bool{}
+	for _, group := range order {
+		for _, host := range members[group] {
+			managers[host] = managers[host] || managerGroup.MatchString(group)
+		}
+	}
+	seen := map[string]string{} // names in small letters and sockets, as Inventory.addHosts refuses them
+	left := map[string]bool{}
 	for _, name := range slices.SortedFunc(maps.Keys(t.vars), fabric.CompareHostNames) {
 		maps.Copy(merged[name], t.vars[name])
-		file.Hosts = append(file.Hosts, t.host(name, merged[name]))
+		h := t.host(name, merged[name])
+		if h.Role == "" && managers[name] {
+			h.Role = roleSM
+		}
+		twin := firstOf(seen[strings.ToLower(name)], seen[h.socket()])
+		if twin != "" {
+			t.notes = append(t.notes, fmt.Sprintf("host %s left out: it has the name or the address of %s; one host with two names could be changed twice at once", name, twin))
+			left[name] = true
+			continue
+		}
+		seen[strings.ToLower(name)], seen[h.socket()] = name, name
+		file.Hosts = append(file.Hosts, h)
+	}
+	for group := range members {
+		members[group] = slices.DeleteFunc(members[group], func(host string) bool { return left[host] })
 	}
 	file.Groups = t.ownGroups(members)
 	if len(file.Hosts) == 0 {

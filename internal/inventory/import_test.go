@@ -66,6 +66,46 @@ func TestFromAnsible(t *testing.T) {
 	}
 }
 
+// Hosts by two names are one host, and the group's name says what its hosts are for.
+func TestFromAnsibleManagersAndTwins(t *testing.T) {
+	got, err := FromAnsible("hosts", []byte(`[opensm]
+mgr1 ansible_host=10.0.0.1
+mgr2 ansible_host=10.0.0.2 role=login
+[compute]
+node1 ansible_host=10.0.0.1
+node2 ansible_host=10.0.0.1 ansible_port=2222
+NODE2
+alias ansible_host=node3
+node3
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := File{
+		Hosts: []Host{
+			{Name: "NODE2"},
+			{Name: "alias", Address: "node3"},
+			{Name: "mgr1", Address: "10.0.0.1", Role: "sm"},
+			{Name: "mgr2", Address: "10.0.0.2", Role: "login"},
+		},
+		Groups: map[string][]string{"compute": {"NODE2,alias"}, "opensm": {"mgr[1-2]"}},
+	}
+	if diff := cmp.Diff(want, got.File); diff != "" {
+		t.Error(diff)
+	}
+	if notes := strings.Join(got.Notes, "\n"); !strings.Contains(notes, "host node1 left out: it has the name or the address of mgr1") ||
+		!strings.Contains(notes, "host node2 left out") || !strings.Contains(notes, "host node3 left out") {
+		t.Errorf("notes: %s", notes)
+	}
+	written, err := got.File.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parse("imported.yaml", written); err != nil {
+		t.Errorf("the imported file does not load: %v", err)
+	}
+}
+
 func TestFromAnsibleRefuses(t *testing.T) {
 	tests := []struct{ name, file, text, want string }{
 		{"empty", "hosts", "", "no host found"},

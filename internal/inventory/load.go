@@ -124,8 +124,7 @@ func (inv *Inventory) addHosts(file File) error {
 				return wrong(place+".name", "%s is there already, as %s", h.Name, other)
 			}
 			folded[strings.ToLower(h.Name)] = h.Name
-			// Private networks behind different jump hosts may use the same addresses.
-			socket := fmt.Sprintf("%s port %d through %q", strings.ToLower(h.Address), h.Port, h.Jump)
+			socket := h.socket()
 			if other, found := sockets[socket]; found {
 				return wrong(place, "%s has the address of %s, %s port %d; one host with two names could be changed twice at once", h.Name, other, h.Address, h.Port)
 			}
@@ -193,6 +192,11 @@ func firstOf[T comparable](values ...T) T {
 		}
 	}
 	return zero
+}
+
+// socket is where a host is reached. Private networks behind different jump hosts may use the same addresses.
+func (h Host) socket() string {
+	return fmt.Sprintf("%s port %d through %q", strings.ToLower(firstOf(h.Address, h.Name)), firstOf(h.Port, defaultPort), h.Jump)
 }
 
 func (h Host) check(place string) error {

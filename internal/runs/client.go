@@ -156,7 +156,7 @@ func (c *Client) Wait(ctx context.Context, run string, show func(activities.View
 }
 
 // noRun is the answer to the id of a run that the engine does not know.
-func noRun(id string) error { return fmt.Errorf("there is no run %s; `runs list` shows them", id) }
+func noRun(id string) error { return fmt.Errorf("there is no run %s; runs list shows them", id) }
 
 func unknown(err error) bool {
 	var gone *serviceerror.NotFound

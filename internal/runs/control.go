@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,10 +49,15 @@ func (c *Client) Control(ctx context.Context, by activities.Person, place activi
 	case "runs resume":
 		return steer(c.Resume, "goes on")
 	case "freeze":
-		err := c.Freeze(ctx, by, input.(workflows.ReasonInput).Reason)
-		return Reply{Text: "the site is frozen: no change begins until `unfreeze`"}, err
+		if err := c.Freeze(ctx, by, input.(workflows.ReasonInput).Reason); err != nil {
+			return Reply{}, err
+		}
+		return Reply{Text: "the site is frozen: no change begins until `unfreeze`"}, nil
 	case "unfreeze":
-		return Reply{Text: "changes are allowed again"}, c.Unfreeze(ctx, by)
+		if err := c.Unfreeze(ctx, by); err != nil {
+			return Reply{}, err
+		}
+		return Reply{Text: "changes are allowed again"}, nil
 	case "hosts":
 		return c.hosts(input.(workflows.HostsInput))
 	}
@@ -64,8 +70,8 @@ const hostsMost = 60
 func (c *Client) hosts(in workflows.HostsInput) (Reply, error) {
 	var b strings.Builder
 	if in.Hosts == "" {
-		fmt.Fprintf(&b, "%d hosts\n", len(c.Inventory.Names()))
-		for _, g := range c.Inventory.Groups() {
+		fmt.Fprintf(&b, "%s\n", hostCount(len(c.Inventory.Names())))
+		for _, g := range groupNames(c.Inventory.Groups()) {
 			members, _ := c.Inventory.Group(g)
 			fmt.Fprintf(&b, "@%s: %d\n", g, len(members))
 		}
@@ -75,7 +81,7 @@ func (c *Client) hosts(in workflows.HostsInput) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	fmt.Fprintf(&b, "%d hosts: %s\n", set.Len(), set)
+	fmt.Fprintf(&b, "%s: %s\n", hostCount(set.Len()), set)
 	for i, name := range set.Names() {
 		if i == hostsMost {
 			fmt.Fprintf(&b, "… and %d more\n", set.Len()-i)
@@ -85,6 +91,25 @@ func (c *Client) hosts(in workflows.HostsInput) (Reply, error) {
 		fmt.Fprintf(&b, "%s rack %s leaf %s role %s\n", name, dash(h.Rack), dash(h.Leaf), dash(h.Role))
 	}
 	return Reply{Text: b.String()}, nil
+}
+
+func hostCount(n int) string {
+	if n == 1 {
+		return "1 host"
+	}
+	return fmt.Sprintf("%d hosts", n)
+}
+
+// groupNames leaves out the long name of a group (rack:r7) where the short one
+// (r7) names it as well.
+func groupNames(all []string) []string {
+	var kept []string
+	for _, g := range all {
+		if _, short, ok := strings.Cut(g, ":"); !ok || !slices.Contains(all, short) {
+			kept = append(kept, g)
+		}
+	}
+	return kept
 }
 
 func dash(s string) string {

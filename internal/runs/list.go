@@ -66,7 +66,14 @@ func (c *Client) listed(ctx context.Context, e *workflowpb.WorkflowExecutionInfo
 		return v
 	}
 	var out activities.Outcome
-	if err := c.Temporal.GetWorkflow(ctx, v.Run, "").Get(ctx, &out); err != nil {
+	err := c.Temporal.GetWorkflow(ctx, v.Run, "").Get(ctx, &out)
+	switch {
+	case err == nil:
+	case e.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+		// It ended by itself; only how it ended cannot be read at this moment.
+		v.State, v.Error = activities.Ended, "how it ended cannot be read now: "+err.Error()
+		return v
+	default:
 		v.State, v.Error = activities.Failed, "the run was ended from outside: "+strings.ToLower(e.GetStatus().String())
 		return v
 	}
@@ -101,7 +108,7 @@ var idPattern = regexp.MustCompile(`^[0-9a-f]{3,40}$`)
 func (c *Client) find(ctx context.Context, run string) (string, error) {
 	run = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(run), "run "))
 	if !idPattern.MatchString(run) {
-		return "", fmt.Errorf("%q is not a run's id; ids look like 4f2c09a1, `runs list` shows them", run)
+		return "", fmt.Errorf("%q is not a run's id; ids look like 4f2c09a1, runs list shows them", run)
 	}
 	if len(run) == 2*idBytes {
 		return run, nil

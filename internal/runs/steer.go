@@ -20,6 +20,7 @@ func (c *Client) Decide(ctx context.Context, run string, d activities.Decision) 
 	if err != nil {
 		return err
 	}
+	d.Reason = c.Redact(d.Reason)
 	if d.Hash == "" {
 		v, err := c.view(ctx, id)
 		if err != nil {
@@ -52,6 +53,7 @@ func (c *Client) Cancel(ctx context.Context, run string, s workflows.Steer) erro
 	if err := c.mustRun(ctx, id); err != nil {
 		return err
 	}
+	s.Reason = c.Redact(s.Reason)
 	quick, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()
 	err = c.update(quick, id, workflows.UpdateCancel, "cancel|"+s.By.ID, s)
@@ -71,7 +73,7 @@ func (c *Client) mustRun(ctx context.Context, id string) error {
 		return fmt.Errorf("asking for run %s: %w", id, err)
 	}
 	if info.GetWorkflowExecutionInfo().GetCloseTime() != nil {
-		return fmt.Errorf("run %s has already ended; see `runs show %s`", id, id)
+		return fmt.Errorf("run %s has already ended; see runs show %s", id, id)
 	}
 	return nil
 }
@@ -100,6 +102,7 @@ func (c *Client) steer(ctx context.Context, run, name string, s workflows.Steer)
 	if err != nil {
 		return err
 	}
+	s.Reason = c.Redact(s.Reason)
 	return c.update(ctx, id, name, "", s)
 }
 
@@ -111,7 +114,7 @@ func (c *Client) update(ctx context.Context, id, name, updateID string, arg any)
 		err = h.Get(ctx, nil)
 	}
 	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("run %s did not answer: no worker is running; `runs cancel` works without one", id)
+		return fmt.Errorf("run %s did not answer: no worker is running; runs cancel works without one", id)
 	}
 	return said(id, err)
 }
@@ -143,6 +146,7 @@ func (c *Client) Freeze(ctx context.Context, by activities.Person, reason string
 	} else if frozen {
 		return errFrozen
 	}
+	reason = c.Redact(reason)
 	if err := c.record(ctx, activities.AuditEntry{Op: "freeze", Event: "freeze", At: time.Now().UTC(), By: by, Reason: reason}); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/fabricbot/fabricbot/internal/config"
 	"github.com/fabricbot/fabricbot/internal/inventory"
 	"github.com/fabricbot/fabricbot/internal/redact"
+	"github.com/fabricbot/fabricbot/workflows"
 )
 
 // Site is what every program of a site opens first.
@@ -29,7 +30,15 @@ func Open(configPath string, level zapcore.Level) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := config.Load(path)
+	catalog, err := workflows.Index()
+	if err != nil {
+		return nil, err
+	}
+	var operations []string
+	for _, e := range catalog.Entries() {
+		operations = append(operations, e.Name)
+	}
+	cfg, err := config.Load(path, operations)
 	if err != nil {
 		return nil, err
 	}

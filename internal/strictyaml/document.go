@@ -69,8 +69,8 @@ func (d *Document) DecodeLoosely(into any) error {
 	return nil
 }
 
-// Decode fills the struct that into points to. Keys that the struct does not have are refused; what the file leaves out keeps the
-// value it has.
+// Decode fills the struct that into points to. Keys that the struct does not have are refused, all of them at once; what the file
+// leaves out keeps the value it has.
 func (d *Document) Decode(into any) error {
 	if d.root == nil {
 		return nil
@@ -142,11 +142,11 @@ func (d *Document) checkKeys(node ast.Node, t reflect.Type) error {
 		if t.Kind() != reflect.Slice {
 			return d.fail(n.GetToken(), "a list is not expected here")
 		}
+		var found []error
 		for _, value := range n.Values {
-			if err := d.checkKeys(value, t.Elem()); err != nil {
-				return err
-			}
+			found = append(found, d.checkKeys(value, t.Elem()))
 		}
+		return errors.Join(found...)
 	case *ast.MappingValueNode:
 		return d.checkMapping([]*ast.MappingValueNode{n}, n.GetToken(), t)
 	case *ast.MappingNode:
@@ -157,7 +157,6 @@ func (d *Document) checkKeys(node ast.Node, t reflect.Type) error {
 		}
 		return d.fail(node.GetToken(), "keys and values are expected here: %s", strings.Join(keysOf(t), ", "))
 	}
-	return nil
 }
 
 // checkScalar decodes one value on its own, because the library does not say where a duration or a text was that its type
@@ -180,6 +179,7 @@ func (d *Document) checkMapping(values []*ast.MappingValueNode, at *token.Token,
 	default:
 		return d.fail(at, "keys and values are not expected here")
 	}
+	var found []error
 	for _, value := range values {
 		if value.Key.IsMergeKey() {
 			continue // the library merges and checks it
@@ -188,17 +188,16 @@ func (d *Document) checkMapping(values []*ast.MappingValueNode, at *token.Token,
 		if t.Kind() == reflect.Map {
 			inner = t.Elem()
 		} else {
-			field, found := fieldOf(t, value.Key.GetToken().Value)
-			if !found {
-				return d.unknown(value.Key.GetToken(), keysOf(t))
+			field, known := fieldOf(t, value.Key.GetToken().Value)
+			if !known {
+				found = append(found, d.unknown(value.Key.GetToken(), keysOf(t)))
+				continue
 			}
 			inner = field.Type
 		}
-		if err := d.checkKeys(value.Value, inner); err != nil {
-			return err
-		}
+		found = append(found, d.checkKeys(value.Value, inner))
 	}
-	return nil
+	return errors.Join(found...)
 }
 
 func (d *Document) unknown(key *token.Token, known []string) error {

@@ -87,12 +87,7 @@ func (c *command) configure(words []string) int {
 		fmt.Fprint(c.Out, config.Example())
 		return ExitOK
 	case len(words) == 1 && words[0] == "check":
-		s, err := c.site()
-		if err != nil {
-			return c.fail(err)
-		}
-		fmt.Fprintf(c.Out, "cluster %s: %d hosts in %d groups; the configuration is good\n", s.Config.Cluster.Name, len(s.Inventory.Names()), len(s.Inventory.Groups()))
-		return ExitOK
+		return c.check()
 	}
 	return c.usage(fmt.Errorf("config takes example or check"))
 }

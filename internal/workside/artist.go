@@ -11,8 +11,8 @@ import (
 type artist struct{}
 
 // Topology draws a fabric and marks what changed since before.
-func (artist) Topology(now, before *fabric.Topology, title string, at time.Time) (png, svg []byte, alt string, err error) {
-	o := pictures.Options{Fabric: title, Taken: at}
+func (artist) Topology(now, before *fabric.Topology, title string, at, since time.Time) (png, svg []byte, alt string, err error) {
+	o := pictures.Options{Fabric: title, Taken: at, Since: since}
 	if before != nil {
 		o.Diff = fabric.Compare(before, now, fabric.DiffOptions{})
 		o.Old = before

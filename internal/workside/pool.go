@@ -34,6 +34,8 @@ func NewPool(s *site.Site) (*sshexec.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
+	// No SpillDir: nothing reads such files, and a host whose tool never stops
+	// printing would fill the disk that the engine and the audit log live on.
 	return sshexec.New(sshexec.Options{
 		Resolve: ways.to,
 		User:    c.User, KnownHosts: c.KnownHosts, HostCAs: c.HostCA, Keys: c.Keys, Certificates: c.Certificates,

