@@ -29,6 +29,8 @@ func TestFabricFaults(t *testing.T) {
 		{"power-off spine02", "power-off spine02", "ibswitches", ""},
 		{"miscable leaf01[1] leaf01[2]", "miscable leaf01[1] leaf01[2]", "iblinkinfo -l", `"\s*leaf01".*\s1\[ +\] ==.*"node002 HCA-1"`},
 		{"reading node003[1] temperature_c=91.5", "reading node003[1] temperature_c=40", "cat /usr/lib/fabriclab/readings/mlx5_0/1", `^temperature_c 91\.5`},
+		{"reading node003[1] temperature_c=91.5 raw_ber=3e-5", "reading node003[1] temperature_c=40 raw_ber=2e-10", "mlxlink -d mlx5_0 -m -c", `(?s)Bad signal integrity.*Temperature \[C\] +: 91\.5 \[-10\.\.80\].*Raw Physical BER +: 3e-05`},
+		{"reading node003[1] asic_temperature_c=101", "reading node003[1] asic_temperature_c=55", "mget_temp -d 81:00.0", `^101\n$`},
 		{"mad-hang leaf02", "mad-hang leaf02", "smpquery -t 50 -G nodedesc 0xb8599f0300f00100 2>&1; true", `(?i)fail|timed out`},
 		{"mad-drop leaf02 100", "mad-drop leaf02", "smpquery -t 50 -G nodedesc 0xb8599f0300f00100 2>&1; true", `(?i)fail|timed out`},
 		{"mad-delay leaf02 30", "mad-delay leaf02", "smpquery -G nodedesc 0xb8599f0300f00100", `leaf02`},

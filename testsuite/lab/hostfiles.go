@@ -226,9 +226,9 @@ func (l *Lab) writeTools(t *tree, h *Host) {
 		t.file(usr+"sbin/"+tool, 0o755, string(emul("ibtool")))
 	}
 	t.file(usr+"sbin/opensm", 0o755, string(emul("opensm")))
-	t.file(usr+"bin/ofed_info", 0o755, string(emul("ofed_info")))
-	t.file(usr+"bin/ibdev2netdev", 0o755, string(emul("ibdev2netdev")))
-	t.file(usr+"bin/lspci", 0o755, string(emul("lspci")))
+	for _, name := range []string{"ofed_info", "ibdev2netdev", "lspci", "mlxlink", "mget_temp"} {
+		t.file(usr+"bin/"+name, 0o755, string(emul(name)))
+	}
 	for _, name := range []string{"reboot", "poweroff", "halt", "shutdown"} {
 		t.file(usr+"sbin/"+name, 0o755, string(emul("reboot")))
 	}
