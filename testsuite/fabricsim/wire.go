@@ -6,7 +6,7 @@ import (
 	"github.com/fabricbot/fabricbot/testsuite/fabricsim/mad"
 )
 
-// The protocol between the preloaded library (shim/src/umadshim.c) and the fabric,
+// The protocol between the preloaded library (shim/src/device.c) and the fabric,
 // over a stream socket. A connection begins with a request and a reply; that
 // of an opened umad then carries frames. Numbers are in host order: both ends
 // are on one machine.

@@ -7,18 +7,12 @@
  * read, write and ioctl into the simulator's frames, with the semantics of
  * Documentation/infiniband/user_mad.rst and rdma/ib_user_mad.h.
  *
- * With FABRICSIM_DIR=DIR in the environment, /dev/infiniband is DIR/dev,
- * /sys/class/infiniband is DIR/infiniband and /sys/class/infiniband_mad is
- * DIR/infiniband_mad, for hosts without a file system of their own.
- *
  * poll and select need no help: a descriptor is readable when a frame waits.
  */
-#define _GNU_SOURCE
-#include <dirent.h>
-#include <dlfcn.h>
+#include "shim.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -28,31 +22,10 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <rdma/ib_user_mad.h>
-
-/* The simulator's protocol, in wire.go. All numbers in host order. */
-#define MAGIC 0x31534246u /* "FBS1" */
-enum { OP_OPEN_UMAD = 1, OP_OPEN_ISSM, OP_REGISTER, OP_UNREGISTER };
-
-struct request {
-	uint32_t magic, op;
-	uint64_t token;
-	uint32_t id, flags;
-	uint32_t method_mask[4];
-	uint32_t oui;
-	uint8_t qpn, mgmt_class, mgmt_class_version, rmpp_version;
-	uint8_t pad[8];
-};
-
-struct reply {
-	uint32_t magic;
-	int32_t error; /* errno */
-	uint64_t value;
-};
 
 #define MAD_SIZE 256
 #define HDR_NEW ((ssize_t)sizeof(struct ib_user_mad_hdr))
@@ -75,129 +48,12 @@ struct dev {
 	struct sockaddr_un address;
 };
 
-#define PATH_ROOM 4096
 #define MAX_FD 4096
 static struct dev *devs[MAX_FD];
-
-#define REAL(name)                                                             \
-	static __typeof__(&name) real;                                         \
-	if (!real)                                                             \
-	real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
 static struct dev *dev_of(int fd)
 {
 	return fd >= 0 && fd < MAX_FD ? __atomic_load_n(&devs[fd], __ATOMIC_ACQUIRE) : NULL;
-}
-
-static int real_close(int fd)
-{
-	REAL(close);
-	return real(fd);
-}
-
-/* Where a path is in a host that is only a directory; path itself if there is
- * no such directory or the path is not InfiniBand's. */
-static const char *moved(const char *path, char *buf, size_t size)
-{
-	static const char *const from[] = { "/sys/class/infiniband_mad", "/sys/class/infiniband", "/dev/infiniband" };
-	static const char *const to[] = { "infiniband_mad", "infiniband", "dev" };
-	const char *dir = getenv("FABRICSIM_DIR");
-
-	if (!path || path[0] != '/' || !dir || !*dir)
-		return path;
-	for (int i = 0; i < 3; i++) {
-		size_t n = strlen(from[i]);
-
-		if (strncmp(path, from[i], n) || (path[n] && path[n] != '/'))
-			continue;
-		if (snprintf(buf, size, "%s/%s%s", dir, to[i], path + n) < (int)size)
-			return buf;
-	}
-	return path;
-}
-
-static int send_all(int fd, const void *data, size_t n)
-{
-	const char *p = data;
-
-	while (n > 0) {
-		ssize_t k = send(fd, p, n, MSG_NOSIGNAL);
-
-		if (k < 0 && (errno == EAGAIN || errno == EINTR)) {
-			struct pollfd pf = { .fd = fd, .events = POLLOUT };
-
-			poll(&pf, 1, -1);
-			continue;
-		}
-		if (k < 0)
-			return -1;
-		p += k;
-		n -= k;
-	}
-	return 0;
-}
-
-/* Reads n bytes. Before the first byte it waits only if wait is set. */
-static int recv_all(int fd, void *data, size_t n, int wait)
-{
-	char *p = data;
-	size_t done = 0;
-
-	while (done < n) {
-		ssize_t k = recv(fd, p + done, n - done, MSG_DONTWAIT);
-
-		if (k > 0) {
-			done += k;
-			continue;
-		}
-		if (k == 0) {
-			errno = EIO; /* the simulator is gone */
-			return -1;
-		}
-		if (errno == EINTR && done)
-			continue;
-		if (errno != EAGAIN)
-			return -1;
-		if (!done && !wait)
-			return -1;
-		struct pollfd pf = { .fd = fd, .events = POLLIN };
-
-		if (poll(&pf, 1, -1) < 0 && !done)
-			return -1;
-	}
-	return 0;
-}
-
-/* Connects to the socket behind a device file and asks for op. */
-static int ask(const struct sockaddr_un *sa, struct request *req, uint64_t *value)
-{
-	struct reply rep;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return -1;
-	req->magic = MAGIC;
-	if (connect(fd, (const struct sockaddr *)sa, sizeof(*sa)) < 0) {
-		if (errno == ECONNREFUSED)
-			errno = ENXIO; /* a device file without a device */
-		goto fail;
-	}
-	if (send_all(fd, req, sizeof(*req)) < 0 || recv_all(fd, &rep, sizeof(rep), 1) < 0)
-		goto fail;
-	if (rep.magic != MAGIC || rep.error) {
-		errno = rep.magic == MAGIC ? rep.error : EIO;
-		goto fail;
-	}
-	if (value)
-		*value = rep.value;
-	return fd;
-fail: {
-	int e = errno;
-
-	real_close(fd);
-	errno = e;
-	return -1;
-}
 }
 
 /* What kind of device a path names; 0 for none. */
@@ -416,28 +272,6 @@ OPEN(open64)
 	}
 OPENAT(openat)
 OPENAT(openat64)
-
-#define ON_PATH(ret, name, params, ...)                                        \
-	ret name params                                                        \
-	{                                                                      \
-		char buf[PATH_ROOM];                                           \
-		REAL(name);                                                    \
-		path = moved(path, buf, sizeof(buf));                          \
-		return real(__VA_ARGS__);                                      \
-	}
-ON_PATH(FILE *, fopen, (const char *path, const char *mode), path, mode)
-ON_PATH(FILE *, fopen64, (const char *path, const char *mode), path, mode)
-ON_PATH(DIR *, opendir, (const char *path), path)
-ON_PATH(int, access, (const char *path, int mode), path, mode)
-ON_PATH(ssize_t, readlink, (const char *path, char *to, size_t n), path, to, n)
-ON_PATH(int, scandir,
-	(const char *path, struct dirent ***list, int (*filter)(const struct dirent *),
-	 int (*order)(const struct dirent **, const struct dirent **)),
-	path, list, filter, order)
-ON_PATH(int, scandir64,
-	(const char *path, struct dirent64 ***list, int (*filter)(const struct dirent64 *),
-	 int (*order)(const struct dirent64 **, const struct dirent64 **)),
-	path, list, filter, order)
 
 ssize_t read(int fd, void *buf, size_t count)
 {
