@@ -136,6 +136,10 @@ type Hosts struct {
 	Rules   Rules
 	Artist  Artist
 	Zap     *zap.Logger
+	// Clean takes out of a host's text what nobody can see and every secret, as
+	// the archive does, so that what is compared with the archive is alike. Nil
+	// leaves texts as they are.
+	Clean func([]byte) []byte
 	// Clock is nil outside tests.
 	Clock Clock
 }

@@ -74,6 +74,9 @@ func (h *Hosts) discover(ctx context.Context, from Vantage) (*fabric.Topology, [
 	if err != nil {
 		return nil, nil, "", err
 	}
+	if h.Clean != nil {
+		res.Stdout = h.Clean(res.Stdout)
+	}
 	topo, err := parse.IBNetDiscover(bytes.NewReader(res.Stdout))
 	if err != nil || len(topo.Nodes) == 0 {
 		return nil, nil, "", final("ibnetdiscover from %s found no fabric: %s", from, lastLines(append(res.Stderr, res.Stdout...), 2))

@@ -68,7 +68,7 @@ func reason(err error) trusted {
 	if errors.As(err, &no) {
 		return no.text
 	}
-	return "⚠ " + named(templates.Slack.Said(err))
+	return "⚠ " + named(capital(templates.Slack.Said(err)))
 }
 
 // Ids as rules and errors of other rooms write them.
@@ -92,7 +92,7 @@ func sentence(text trusted) message {
 
 // usage shows a mistake with the accepted form and one line to copy.
 func (b *Bot) usage(u *op.UsageError) message {
-	text := "⚠ " + trusted(templates.Slack.Said(u.What()))
+	text := "⚠ " + trusted(capital(templates.Slack.Said(u.What())))
 	if !strings.HasSuffix(u.Reason, "?") {
 		text += "."
 	}

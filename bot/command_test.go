@@ -79,9 +79,9 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"nearest", anna, ops, "sm statsu", `did you mean \"sm status\"`, nil},
 		{"example", anna, ops, "sm restart -alon", "/fabric sm restart", nil},
-		{"quote", anna, ops, "sm 'status", "a quote is not closed", nil},
+		{"quote", anna, ops, "sm 'status", "A quote is not closed", nil},
 		{"injection", anna, ops, "<!channel> `x` <@U07ADMIN>", "&lt;!channel&gt;", nil},
-		{"rights", viewer, ops, "sm restart", "no rule allows it to <@U07VIEWER> in <#C07FABOPS>; see `help`", errors.New("no rule allows it to T07FABRIC:U07VIEWER in channel C07FABOPS; see `help`")},
+		{"rights", viewer, ops, "sm restart", "No rule allows it to <@U07VIEWER> in <#C07FABOPS>; see `help`", errors.New("no rule allows it to T07FABRIC:U07VIEWER in channel C07FABOPS; see `help`")},
 		{"positional", anna, ops, "runs show", "RUN is missing.", nil},
 		{"foreign-person", guest, "C07SHARED", "sm status", "own workspace", nil},
 		{"shared-channel", anna, "C07SHARED", "sm status", "outside of this workspace", nil},
@@ -153,9 +153,9 @@ func TestControlWordsAnswerPrivately(t *testing.T) {
 	h.slash(anna, "runs show "+v.Run)
 	h.told(anna, "no new paths for about 20 s")
 	h.slash(anna, "runs show <!here>")
-	h.told(anna, "there is no run &lt;&lt;!here&gt;&gt;")
+	h.told(anna, "There is no run &lt;&lt;!here&gt;&gt;")
 	h.slash(anna, "freeze until Friday")
-	h.told(anna, "done &amp; dusted")
+	h.told(anna, "Done &amp; dusted")
 	h.until("the channel to know", func(s slackemu.State) bool {
 		m := tops(s, ops)
 		return strings.Contains(all(m[len(m)-1]), "frozen* by <@"+anna+">: until Friday")

@@ -55,7 +55,7 @@ func (b *Bot) answer(name string, r Reply) message {
 	if text := strings.TrimSpace(r.Text); text != "" {
 		var out []string
 		for _, l := range strings.Split(text, "\n") {
-			out = append(out, templates.Slack.Said(l))
+			out = append(out, capital(templates.Slack.Said(l)))
 		}
 		m.Text = fitText(out[0], maxNotification)
 		m.add(strings.Join(out, "\n"), limitSection)

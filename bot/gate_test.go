@@ -142,7 +142,7 @@ func TestRefusedDecisionGivesTheButtonsBack(t *testing.T) {
 	ts := h.waiting(1)
 	h.runs.refuse = errors.New("the plan has changed since <that> message")
 	h.click(ben, ts, actionApprove)
-	h.told(ben, "the plan has changed since &lt;that&gt; message")
+	h.told(ben, "The plan has changed since &lt;that&gt; message")
 	h.until("the buttons", func(s slackemu.State) bool { return len(buttons(tops(s, ops)[0])) == 3 })
 }
 
@@ -231,10 +231,10 @@ func TestOnesOwnRunCanAlwaysBeStopped(t *testing.T) {
 	ts := h.waiting(1)
 	h.allow(func(activities.Person, activities.Place, op.Entry) error { return errors.New("no rule allows it") })
 	h.click(viewer, ts, actionCancel)
-	h.told(viewer, "no rule allows it")
+	h.told(viewer, "No rule allows it")
 	h.slash(viewer, "runs pause "+h.only())
 	h.click(anna, ts, actionCancel)
-	h.told(anna, "done &amp; dusted")
+	h.told(anna, "Done &amp; dusted")
 	h.slash(anna, "runs pause "+h.only())
 	h.eventually("both orders", func() bool {
 		h.runs.mu.Lock()

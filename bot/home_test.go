@@ -35,7 +35,7 @@ func TestHomeShowsWhatWaitsForMe(t *testing.T) {
 	if err := h.slack.OpenHome(ben); err != nil {
 		t.Fatal(err)
 	}
-	h.until("the refusal", func(s slackemu.State) bool { v, _ := homeOf(s, ben); return strings.Contains(v, "no &lt;rule&gt;") })
+	h.until("the refusal", func(s slackemu.State) bool { v, _ := homeOf(s, ben); return strings.Contains(v, "No &lt;rule&gt;") })
 }
 
 // homeOf is the text of a person's Home tab.

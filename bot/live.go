@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/slack-go/slack"
 
@@ -130,15 +128,6 @@ func effect(v activities.View) string {
 	}
 	by := fmt.Sprintf(" Plan %s, asked for by %s.", short(v.Plan.Hash), templates.Plain.Mention(v.By.ID, fitPlain(v.By.Name, 60)))
 	return fitPlain(templates.Plain.Escape(s)+".", limitConfirmText-count(by)) + by
-}
-
-// capital begins a sentence.
-func capital(s string) string {
-	r, size := utf8.DecodeRuneInString(s)
-	if size == 0 {
-		return s
-	}
-	return string(unicode.ToUpper(r)) + s[size:]
 }
 
 // mustType reports whether one click is too little for this plan.

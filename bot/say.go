@@ -2,6 +2,8 @@ package bot
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/fabricbot/fabricbot/activities"
@@ -24,6 +26,18 @@ func say(format string, args ...any) trusted {
 		}
 	}
 	return trusted(fmt.Sprintf(format, args...))
+}
+
+// plainWord matches a first word that is none of a machine's: those have
+// digits, dashes or dots, and keep their letters.
+var plainWord = regexp.MustCompile(`^[a-z]+ `)
+
+// capital begins a sentence.
+func capital(s string) string {
+	if !plainWord.MatchString(s) {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // code sets a word that was typed or that a machine gave.

@@ -183,5 +183,5 @@ func TestABugDoesNotSilenceTheBot(t *testing.T) {
 	}
 	h.allow(func(activities.Person, activities.Place, op.Entry) error { return nil })
 	h.slash(anna, "freeze until Friday")
-	h.told(anna, "done &amp; dusted")
+	h.told(anna, "Done &amp; dusted")
 }

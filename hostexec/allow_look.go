@@ -109,5 +109,5 @@ var lookRules = []rule{
 	{"squeue", Look, "-h --noheader -w:hostlist --nodelist:hostlist -o:format --format:format -t:names --states:names --json"},
 	{"sinfo", Look, "-h --noheader -N -R -n:hostlist --nodes:hostlist -o:format --format:format --json"},
 	{"scontrol", Look, "-o --oneliner --json -d show|ping node|nodes|job|reservation|partition|config [hostlist]"},
-	{"kubectl", Look, "-o:format --output:format -A --all-namespaces -n:name --namespace:name -l:word --selector:word --field-selector:word get node|nodes|pod|pods|pdb|events [name]"},
+	{"kubectl", Look, "-o:kubeout --output:kubeout -A --all-namespaces -n:name --namespace:name -l:word --selector:word --field-selector:word get node|nodes|pod|pods|pdb|events [name]"},
 }

@@ -85,7 +85,7 @@ func TestDeniedCommandsHaveNoDoor(t *testing.T) {
 		"/etc/init.d/openibd force-restart", "/etc/init.d/opensmd stop;reboot", "mlnxofedinstall --force", "/var/lib/fabricbot/driver/mlnxofedinstall --force",
 		"sh -c id", "bash", "sudo id", "env id", "timeout 5 sh", "numactl -N 0 bash", "timeout 5 timeout 5 timeout 5 hostname", "cat /etc/shadow", "cat /proc/1/environ", "cat /etc/opensm/../shadow",
 		"cat /sys/class/infiniband/../../../etc/shadow", "cat etc/os-release", "ip link set ib0 up; id", "ip netns exec x id", "date -s 2020", "hostname evil", "systemctl stop sshd", "systemctl restart sshd.service",
-		"dmesg -c", "dmesg -C", "journalctl --vacuum-size=1", "kill -9 1", "tee /etc/passwd", "tee /proc/sysrq-trigger", "sysctl -w kernel.core_pattern=|/tmp/x", "apt-get -y install netcat", "kubectl delete node n1",
+		"dmesg -c", "dmesg -C", "journalctl --vacuum-size=1", "kill -9 1", "tee /etc/passwd", "tee /proc/sysrq-trigger", "sysctl -w kernel.core_pattern=|/tmp/x", "apt-get -y install netcat", "kubectl delete node n1", "kubectl get nodes -o go-template-file=/etc/shadow", "kubectl get nodes --output=jsonpath-file=/etc/shadow",
 		"numactl -N 0", "timeout", "-x", "LD_PRELOAD=x hostname", "lspci -H1", "ethtool -s eth0 speed 100", "modprobe evil", "tar -xzf /var/lib/fabricbot/a.tgz -C /etc",
 	} {
 		if class, err := Classify(words(line)); err == nil {

@@ -20,7 +20,7 @@ var readable = []string{
 	"/etc/os-release", "/etc/redhat-release", "/etc/lsb-release", "/etc/debian_version", "/etc/default/opensm", "/etc/sysconfig/opensm", "/etc/default/irqbalance",
 	"/etc/sysconfig/irqbalance", "/etc/nccl.conf", "/etc/ceph/ceph.conf", "/etc/hosts", "/etc/hostname", "/etc/fstab", "/etc/machine-info",
 	"/etc/NetworkManager/conf.d", "/etc/systemd/system/opensm*", "/lib/systemd/system/opensm*", "/usr/lib/systemd/system/opensm*",
-	"/var/cache/opensm", "/var/log/opensm*", "/var/log/mlnx*", "/var/log/ofed*", "/var/log/doca*", "/var/lib/dkms", "/var/tmp/ibdiagnet2", "/tmp/MLNX_OFED*", "/tmp/DOCA*",
+	"/var/cache/opensm", "/var/log/opensm*", "/var/log/mlnx*", "/var/log/ofed*", "/var/log/doca*", "/var/lib/dkms", "/var/tmp/ibdiagnet2",
 	"/usr/lib/os-release", "/boot/config-*", "/var/lib/fabricbot", "/opt/fabricbot", "/run/systemd/system", "/run/reboot-required", "/var/run/reboot-required",
 	"/lib/modules", "/usr/lib/modules", "/usr/src",
 }

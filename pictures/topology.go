@@ -158,6 +158,7 @@ func (h heading) alt() string {
 	findings := "no link is slow"
 	if len(h.findings) > 0 {
 		findings = strings.Join(h.findings, "; ")
+		findings = strings.ToLower(findings[:1]) + findings[1:]
 	}
 	if len(h.examples) > 0 {
 		findings += " (" + strings.Join(h.examples, "; ") + ")"

@@ -172,7 +172,7 @@ func TestAltSaysTheFinding(t *testing.T) {
 		"hosts2":       "Fabric alpha: 2 hosts on 1 switch; no link is slow",
 		"hosts16":      "Fabric alpha: 16 hosts on 4 leaves and 2 spines; no link is slow",
 		"hosts16_slow": "Fabric alpha: 16 hosts on 4 leaves and 2 spines; 1 link slow: node007–leaf02 4X → 1X",
-		"hosts16_diff": "Fabric alpha: 16 hosts on 4 leaves and 2 spines; Compared with before: 1 host lost, 1 cable lost, 1 link slower, 1 host new " +
+		"hosts16_diff": "Fabric alpha: 16 hosts on 4 leaves and 2 spines; compared with before: 1 host lost, 1 cable lost, 1 link slower, 1 host new " +
 			"(node015 lost (was at leaf04 port 3); cable lost: leaf01 port 5 – spine01 port 1; node007 – leaf02 port 3 slower: 4X HDR → 1X HDR; fresh001 new at leaf02 port 30)",
 	} {
 		top, o := cases()[name]()
@@ -195,7 +195,7 @@ func TestSuspiciousIsSaidFirst(t *testing.T) {
 	old := tree(4, 4, 2)
 	now := fabric.NewTopology(clone(old).Nodes[:4])
 	pic := draw(t, now, Options{Old: old, Diff: fabric.Compare(old, now, fabric.DiffOptions{})})
-	if !strings.Contains(pic.Alt, "The new discovery found 4 of 22 nodes") {
+	if !strings.Contains(pic.Alt, "the new discovery found 4 of 22 nodes") {
 		t.Error(pic.Alt)
 	}
 }

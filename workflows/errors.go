@@ -7,6 +7,14 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
+// count words a number of things: "1 subnet manager", "2 subnet managers".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // refuse makes an error for a run that rightly does not go on; its text is the
 // sentence people read.
 func refuse(format string, args ...any) error {

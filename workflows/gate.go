@@ -110,7 +110,7 @@ func (r *Run) mayDecide(ctx workflow.Context, d activities.Decision) error {
 	}
 	for _, old := range r.view.Decided {
 		if old.By.ID == d.By.ID && old.Gate == g.ID && old.Yes == d.Yes {
-			return refused("AlreadyDecided", "you have already approved this plan; %d more person(s) needed", g.Need-r.approvals())
+			return refused("AlreadyDecided", "you have already approved this plan; %s needed", count(g.Need-r.approvals(), "more approval"))
 		}
 	}
 	// The run has not yet seen a decision that came in at the same moment.

@@ -149,7 +149,7 @@ func planSMRestart(ctx workflow.Context, r *Run, in SMRestartInput) (activities.
 
 // describeRestart words the plan: what, what people notice, what to beware of.
 func describeRestart(survey activities.SMSurvey, pairs []smPair, p activities.Plan) (summary string, effects, warnings []string) {
-	summary = fmt.Sprintf("restart %d subnet manager(s), standby first", len(p.Changes))
+	summary = "restart " + count(len(p.Changes), "subnet manager") + ", standby first"
 	master := survey.Masters()[0]
 	if slices.Contains(p.Hosts(), master.Host) {
 		var slowest time.Duration

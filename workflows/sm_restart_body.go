@@ -3,6 +3,7 @@ package workflows
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/fabricbot/fabricbot/activities"
 	"github.com/fabricbot/fabricbot/fabric"
-	"github.com/fabricbot/fabricbot/hostexec"
 )
 
 const (
@@ -71,7 +71,7 @@ func (r *Run) service(ctx workflow.Context, host, step string, argv []string) er
 		return err
 	}
 	if done.Exit != 0 {
-		return refuse("%s on %s ended with status %d: %s", hostexec.Display(argv), host, done.Exit, done.Output)
+		return refuse("%s on %s ended with status %d: %s", strings.Join(argv, " "), host, done.Exit, done.Output)
 	}
 	return nil
 }
@@ -214,9 +214,21 @@ func (r *Run) awaitHeir(ctx workflow.Context, from activities.Vantage, heirs []a
 func (r *Run) restartAlone(ctx workflow.Context, p smPair, from activities.Vantage, out *SMRestartResult) error {
 	host := p.Service.Host
 	begun := workflow.Now(ctx)
-	if err := r.Step(ctx, host, "restart the only manager", func() (string, error) {
+	ordered := false
+	err := r.Step(ctx, host, "restart the only manager", func() (string, error) {
+		ordered = true
 		return p.Service.Unit, r.service(ctx, host, "restart", p.Service.Restart())
-	}); err != nil {
+	})
+	if err != nil && ordered {
+		// It may have been stopped before that failed, and there is no other.
+		r.begin(ctx, host, "start the only manager")
+		again := r.service(ctx, host, "start", p.Service.Start())
+		r.end(ctx, p.Service.Unit, again)
+		if again != nil {
+			return refuse("%s; and then %s: the fabric may have no subnet manager. Look at the opensm log on %s now", sentence(err), sentence(again), host)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	return r.Step(ctx, host, "wait until it is master again", func() (string, error) {
@@ -267,7 +279,7 @@ func (r *Run) proveRestart(ctx workflow.Context, from activities.Vantage, out *S
 	}
 	out.judge()
 	if bad := out.failures(); bad > 0 {
-		return &PartlyError{fmt.Sprintf("the managers are restarted, but %d finding(s) need a look", bad)}
+		return &PartlyError{"the managers are restarted, but look at " + count(bad, "finding")}
 	}
 	return nil
 }
@@ -278,7 +290,7 @@ func (out *SMRestartResult) judge() {
 		out.Findings = append(out.Findings, activities.Finding{Severity: sev, Text: fmt.Sprintf(format, args...)})
 	}
 	if n := out.After.Initializing + out.After.Armed; n > 0 {
-		add(activities.Fail, "%d port(s) are not Active yet (%d Initializing, %d Armed)", n, out.After.Initializing, out.After.Armed)
+		add(activities.Fail, "not Active yet: %s (%d Initializing, %d Armed)", count(n, "port"), out.After.Initializing, out.After.Armed)
 	}
 	for _, c := range out.LIDs.Changed {
 		add(activities.Fail, "LID changed: %s", c)
@@ -301,7 +313,7 @@ func (out *SMRestartResult) judge() {
 	if out.GapSeconds > 0 {
 		gap = fmt.Sprintf("at most %.1f s without a master", out.GapSeconds)
 	}
-	out.Summary = fmt.Sprintf("%d subnet manager(s) restarted; %s; %s; %s", len(out.Restarted), gap, lids, ports)
+	out.Summary = fmt.Sprintf("%s restarted; %s; %s; %s", count(len(out.Restarted), "subnet manager"), gap, lids, ports)
 }
 
 func (out *SMRestartResult) failures() int {

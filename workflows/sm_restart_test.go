@@ -223,6 +223,10 @@ func TestSMRestartEnds(t *testing.T) {
 		{"no_sm", "{}", func(s *story) { s.site.sms["node001"].running, s.site.sms["node002"].running = false, false }, activities.Failed, "no subnet manager answers", 0},
 		{"no_standby", "{}", func(s *story) { s.site.sms["node002"].running = false }, activities.Failed, "no healthy standby", 0},
 		{"no_standby_alone", `{"alone":true}`, func(s *story) { s.site.sms["node002"].running = false; approve(s) }, activities.Done, "", 1},
+		{"restart_alone_lies", `{"alone":true}`, func(s *story) {
+			s.site.sms["node002"].running, s.site.lies = false, map[string]int{"restart": 1}
+			approve(s)
+		}, activities.Failed, "/etc/init.d/opensmd restart on node001 ended with status 1", 2},
 		{"different_keys", "{}", func(s *story) {
 			s.site.conf["node002"] = "sm_priority 13\nsm_key 0x0000000000000007\n"
 		}, activities.Failed, "sm_key", 0},

@@ -186,7 +186,7 @@ func (p *Pool) dialError(ctx context.Context, host, addr, step string, err, verd
 		} else if _, ok := errors.AsType[*unknownKeyError](verdict); ok {
 			e.Next = "compare the fingerprint on the host's console, then add the key to known_hosts"
 		}
-	case ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+	case ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded), ctx.Err() == nil && netTimeout(err):
 		e.Outcome, e.Err = hostexec.TimedOut, context.DeadlineExceeded
 		e.Detail = fmt.Sprintf("%s did not answer within %v", addr, p.opt.ConnectTimeout)
 		e.Next = "see whether the host is up and its sshd is not overloaded"
@@ -230,4 +230,11 @@ func (p *Pool) keepAlive(c *conn) {
 			return
 		}
 	}
+}
+
+// netTimeout reports that the network gave up: it has the same deadline as the
+// context and may notice it first.
+func netTimeout(err error) bool {
+	e, ok := errors.AsType[net.Error](err)
+	return ok && e.Timeout()
 }

@@ -170,9 +170,16 @@ func (a *Access) instead(who Person, what Action) string {
 		}
 		where := ""
 		if len(rule.Channels) > 0 && !slices.Contains(rule.Channels, what.Channel) {
-			where = " in channel " + strings.Join(rule.Channels, " or ")
+			where = " in channel " + strings.Join(rule.Channels, " or channel ")
 		}
 		for _, id := range rule.Who {
+			// In the forms that the chat makes mentions of.
+			switch {
+			case userID.MatchString(id):
+				id = a.team + ":" + id
+			case groupID.MatchString(id):
+				id = "user group " + id
+			}
 			may = append(may, id+where)
 		}
 	}

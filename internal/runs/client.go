@@ -88,7 +88,7 @@ func (c *Client) Start(ctx context.Context, r activities.Request) (activities.Vi
 	}, r.Op, r)
 	var ended *serviceerror.WorkflowExecutionAlreadyStarted
 	if err != nil && !errors.As(err, &ended) {
-		return activities.View{}, fmt.Errorf("starting %s: %w", r.Op, err)
+		return activities.View{}, fmt.Errorf("the workflow engine did not take %s (%w); look at runs list before you try again, it may have begun", r.Op, err)
 	}
 	first := activities.View{Run: r.Run, Op: r.Op, Words: r.Words, By: r.By, Place: r.Place, Cluster: c.Cluster, State: activities.Requested, Started: r.At, Updated: r.At}
 	ctx, cancel := context.WithTimeout(ctx, admissionWait)

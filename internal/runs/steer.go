@@ -178,5 +178,10 @@ func (c *Client) Unfreeze(ctx context.Context, by activities.Person) error {
 	if err := c.Temporal.CancelWorkflow(ctx, workflows.FreezeHold, ""); err != nil {
 		return errUnfrozen
 	}
+	// Until the hold has ended a second unfreeze would be told that it thawed
+	// the site. Without a worker nobody ends it; the order stands all the same.
+	soon, stop := context.WithTimeout(ctx, 5*time.Second)
+	defer stop()
+	_ = c.Temporal.GetWorkflow(soon, workflows.FreezeHold, "").Get(soon, nil)
 	return nil
 }

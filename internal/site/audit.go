@@ -29,6 +29,21 @@ func (s *Site) OpenAudit() (*AuditLog, error) {
 	return &AuditLog{l, s.Config.Cluster.Name}, nil
 }
 
+// VerifyAudit reads the whole log and says whether each line continues the one
+// before. A last line that a crash tore is no error: the next entry records it.
+func (s *Site) VerifyAudit() (audit.Report, error) {
+	f, err := os.Open(s.Config.Audit)
+	if err != nil {
+		return audit.Report{}, fmt.Errorf("reading the audit log: %w", err)
+	}
+	defer f.Close()
+	report, err := audit.Verify(f)
+	if audit.IsTornTail(err) {
+		err = nil
+	}
+	return report, err
+}
+
 // Append adds an entry unless it is there already.
 func (a *AuditLog) Append(ctx context.Context, e activities.AuditEntry) error {
 	targets := ""

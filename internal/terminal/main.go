@@ -50,6 +50,7 @@ const synopsis = `fabricctl runs a fabric from the terminal.
   fabricctl ops -json                              the catalog
   fabricctl parse TOOL [FILE]                      a tool's output as JSON
   fabricctl host run -hosts EXPR -- ARGV…          one looking command on many hosts, directly
+  fabricctl audit verify                           whether the audit log is whole and unchanged
   fabricctl config example|check                   the configuration file
   fabricctl whoami                                 your id for the access rules
   fabricctl engine link                            the sign-in link of the engine's page
@@ -94,6 +95,8 @@ func (c *command) dispatch(ctx context.Context, words []string) int {
 		return c.parse(words[1:])
 	case "ops":
 		return c.ops(words[1:])
+	case "audit":
+		return c.audit(words[1:])
 	case "config":
 		return c.configure(words[1:])
 	case "inventory":

@@ -80,6 +80,23 @@ func (c *command) help(topic string) int {
 	return ExitOK
 }
 
+// audit proves the audit log.
+func (c *command) audit(words []string) int {
+	if len(words) != 1 || words[0] != "verify" {
+		return c.usage(errors.New("audit takes verify"))
+	}
+	s, err := c.site()
+	if err != nil {
+		return c.fail(err)
+	}
+	report, err := s.VerifyAudit()
+	if err != nil {
+		return c.fail(err)
+	}
+	fmt.Fprintf(c.Out, "%d entries, each continues the one before; the last is number %d with hash %s\n", report.Entries, report.Last.Seq, report.Last.Hash)
+	return ExitOK
+}
+
 // configure prints the commented example, or checks the file in use.
 func (c *command) configure(words []string) int {
 	switch {

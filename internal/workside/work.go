@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
+	"go.uber.org/zap"
 
 	"github.com/fabricbot/fabricbot/activities"
 	"github.com/fabricbot/fabricbot/internal/site"
@@ -34,6 +35,9 @@ func Start(ctx context.Context, s *site.Site, temporal client.Client) (*Side, er
 	if err != nil {
 		return nil, err
 	}
+	if _, err := s.VerifyAudit(); err != nil {
+		s.Log.Error("the audit log does not prove itself", zap.Error(err))
+	}
 	archive, err := s.OpenArchive(ctx)
 	if err != nil {
 		return nil, err
@@ -45,7 +49,7 @@ func Start(ctx context.Context, s *site.Site, temporal client.Client) (*Side, er
 	side := &Side{Archive: archive, hands: Hands{pool}}
 	hosts := &activities.Hosts{
 		Look: side.hands, Change: side.hands, Site: s.Inventory, Archive: archive, Engine: engine{temporal},
-		Log: log, Rules: s.Rules(rules), Artist: artist{}, Zap: s.Log,
+		Log: log, Rules: s.Rules(rules), Artist: artist{}, Clean: s.Redact.Bytes, Zap: s.Log,
 	}
 	fabric := worker.New(temporal, workflows.QueueFabric, worker.Options{StickyScheduleToStartTimeout: time.Second, WorkerStopTimeout: 10 * time.Second})
 	workflows.Register(fabric)

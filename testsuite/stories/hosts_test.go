@@ -19,7 +19,7 @@ func hostKeyChanged(t *testing.T) {
 func hostUnreachable(t *testing.T) {
 	s := open(t)
 	s.fault("partition", "node007")
-	s.crash() // an open connection would first be given its chance
+	s.crash() // an open connection is first given its chance, for as long again
 	s.whole("host inspect -hosts node[006-008]", "partly failed", "2 hosts", "No answer: node007", "did not answer within 10s")
 	s.whole("topology backup", "partly failed", "7 of 8 hosts answered", "node007")
 	s.heal("partition", "node007")
@@ -35,6 +35,6 @@ func TestClockTwoHoursOff(t *testing.T) {
 	s.whole("host inspect -hosts node003,"+standby, "done", "2 hosts")
 	r := s.ask("sm restart -hosts " + standby)
 	s.approve(r)
-	s.ends(r, "done", "1 subnet manager(s) restarted")
+	s.ends(r, "done", "1 subnet manager restarted")
 	s.started(before, 0, 1)
 }

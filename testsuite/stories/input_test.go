@@ -18,8 +18,8 @@ func mistakesAreToldAndChangeNothing(t *testing.T) {
 			name, command string
 			want          []string
 		}{
-			{"unknown_operation", "sm reboot", []string{"unknown operation", "sm restart"}},
-			{"unknown_noun", "teapot brew", []string{"unknown operation", "help"}},
+			{"unknown_operation", "sm reboot", []string{"Unknown operation", "sm restart"}},
+			{"unknown_noun", "teapot brew", []string{"Unknown operation", "help"}},
 			{"no_target", "host inspect", []string{"-hosts", "is missing"}},
 			{"empty_target", `host inspect -hosts ""`, []string{"-hosts"}},
 			{"empty_optional_target", `sm restart -hosts ""`, []string{"-hosts", "empty"}},

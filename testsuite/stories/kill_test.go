@@ -45,7 +45,7 @@ func TestKilledAtTenMomentsOfSMRestart(t *testing.T) {
 			s.Logf("killed %s later, while the message says:\n%s", moment.Round(time.Millisecond), s.now(r))
 			s.crash()
 		}
-		s.ends(r, "done", "2 subnet manager(s) restarted", "LIDs unchanged")
+		s.ends(r, "done", "2 subnet managers restarted", "LIDs unchanged")
 		s.started(before, 1, 1)
 		if n := s.count(r.ID, "approved"); n != 1 {
 			s.Errorf("the approval is recorded %d times", n)

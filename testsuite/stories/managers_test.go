@@ -57,7 +57,7 @@ func TestSMHostRebootsDuringRestart(t *testing.T) {
 	now := s.starts()
 	switch state {
 	case "done": // it came back in time to stand by
-		s.has("the message", text, "2 subnet manager(s) restarted")
+		s.has("the message", text, "2 subnet managers restarted")
 	case "failed":
 		s.has("the message", text, standby, "the master was not touched")
 	default:

@@ -19,7 +19,7 @@ func TestWhoMayApprove(t *testing.T) {
 	s.has("the outsider's click", s.press(r, "U07ADMIN", stage.Approve), "You are not among those who may decide")
 	s.typed(stage.UserA, "approve "+r.ID, "somebody else has to approve")
 	s.typed(stage.Viewer, "approve "+r.ID, "not among those who may decide")
-	s.typed(stage.Viewer, "runs cancel "+r.ID, "no rule allows")
+	s.typed(stage.Viewer, "runs cancel "+r.ID, "No rule allows")
 	r = s.buttons(r.ID)
 	if len(r.Replies) > replies+1 { // the question to the approvers may just have come
 		s.Errorf("refused clicks left replies in the thread: %d, were %d", len(r.Replies), replies)
@@ -35,7 +35,7 @@ func TestWhoMayApprove(t *testing.T) {
 func placesAndStrangers(t *testing.T) {
 	s := open(t)
 	s.quiet(func() {
-		s.typed(stage.Viewer, "sm restart", "no rule allows sm restart")
+		s.typed(stage.Viewer, "sm restart", "No rule allows sm restart")
 		s.typedIn(stage.Guest, stage.Shared, "sm status", "own workspace only")
 		s.typedIn(stage.UserA, stage.Shared, "sm status", "People outside of this workspace can read this channel")
 		s.typedIn(stage.UserA, stage.Elsewhere, "sm status", "I am not in this channel", "/invite @fabricbot")
@@ -65,7 +65,7 @@ func TestApproversClickAtOnce(t *testing.T) {
 		all.Go(func() { _, _ = s.Slack.Click(user, stage.Channel, r.Message.TS, id) })
 	}
 	all.Wait()
-	r = s.ends(r, "done", "1 subnet manager(s) restarted", "the master stayed the same")
+	r = s.ends(r, "done", "1 subnet manager restarted", "the master stayed the same")
 	s.started(before, 0, 1)
 	if n := s.count(r.ID, "approved"); n != 1 {
 		s.Errorf("%d approvals are recorded", n)

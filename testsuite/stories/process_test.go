@@ -134,7 +134,7 @@ func TestSlackAwayInTheMiddle(t *testing.T) {
 		return now[master] > before[master] && now[standby] > before[standby]
 	})
 	s.Logf("done %s before Slack came back", time.Until(back).Round(time.Second))
-	s.ends(r, "done", "2 subnet manager(s) restarted")
+	s.ends(r, "done", "2 subnet managers restarted")
 	s.started(before, 1, 1)
 	s.must(s.Slack.Wait(s.ctx, func(st slackemu.State) bool { return st.Sockets > 0 }))
 	s.typed(stage.UserA, "runs show "+r.ID, "done")

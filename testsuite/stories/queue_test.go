@@ -26,7 +26,7 @@ func TestSecondChangeWaitsForTheFirst(t *testing.T) {
 	time.Sleep(3 * time.Second)
 	s.started(between, 0, 0)
 	s.typed(stage.UserA, "runs resume "+first.ID, "goes on")
-	s.ends(first, "done", "2 subnet manager(s) restarted")
-	s.ends(second, "done", "1 subnet manager(s) restarted")
+	s.ends(first, "done", "2 subnet managers restarted")
+	s.ends(second, "done", "1 subnet manager restarted")
 	s.started(before, 1, 2)
 }

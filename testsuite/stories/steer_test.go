@@ -15,7 +15,7 @@ func TestFreezeStopsChangesOnly(t *testing.T) {
 	s := open(t)
 	before := s.starts()
 	waiting := s.ask("sm restart")
-	s.typed(stage.UserA, "freeze beam time until Friday", "the site is frozen")
+	s.typed(stage.UserA, "freeze beam time until Friday", "The site is frozen")
 	thawed := false
 	s.Cleanup(func() {
 		if !thawed {
@@ -69,7 +69,7 @@ func TestPausedAndResumed(t *testing.T) {
 	time.Sleep(4 * time.Second)
 	s.started(held, 0, 0)
 	s.typed(stage.UserA, "runs resume "+r.ID, "goes on")
-	s.ends(r, "done", "2 subnet manager(s) restarted")
+	s.ends(r, "done", "2 subnet managers restarted")
 	s.started(before, 1, 1)
 	s.typed(stage.UserA, "runs resume "+r.ID, "ended")
 }

@@ -9,7 +9,7 @@ import { withEmoji } from './emoji.js';
 
 const $ = (id) => document.getElementById(id);
 const query = new URLSearchParams(location.search);
-const view = { user: query.get('user') || '', channel: query.get('channel') || '', thread: '', seen: {} };
+const view = { user: query.get('user') || '', channel: query.get('channel') || '', thread: query.get('thread') || '', seen: {} };
 const drafts = {}; // what was entered into a modal, by view id and hash
 let st = null;
 
