@@ -63,6 +63,7 @@ var fences = []fence{
 	{"cmd/fabricworker", []string{"bot", "internal/chatside", slack, "go.temporal.io/server/...", "testsuite/...", "hostexec/hosttest", "fabric/fabrictest"}, "one secret per process: this one has the SSH keys"},
 	{"cmd/fabricctl", []string{"bot", "internal/chatside", slack, "go.temporal.io/server/...", "testsuite/...", "hostexec/hosttest", "fabric/fabrictest"}, "a terminal needs neither Slack nor a server"},
 	{"testsuite/lab", []string{"op", "fabric", "activities", "workflows", "bot", "hostexec", "internal/..."}, "a lab that shares the product's code would share its mistakes"},
+	{"testsuite/fabricsim", []string{"op", "fabric", "hostexec", "activities", "workflows", "bot", "internal/...", "testsuite/lab"}, "a fabric that shares the product's code would share its mistakes"},
 	{"testsuite/slackemu", []string{"op", "activities", "workflows", "bot", "templates", "internal/...", slack}, "an emulator that shares the product's code would share its mistakes"},
 }
 

@@ -23,6 +23,21 @@ func (l *Lab) plan() (Topology, error) {
 	return ReadNet(f)
 }
 
+// newFabric makes the simulator that was asked for.
+func (l *Lab) newFabric() (Fabric, error) {
+	name := fmt.Sprintf("fabriclab%d", l.instance)
+	switch l.opts.Simulator {
+	case "", SimulatorOwn:
+		return newSimFabric(l.topo, name), nil
+	case SimulatorStock:
+		if _, err := os.Stat(umad2sim); err != nil {
+			return nil, fmt.Errorf("the simulator ibsim needs Debian package ibsim-utils: %w", err)
+		}
+		return newIbsim(l.topo, name, filepath.Join(l.Dir, "log"), l.thread.start, l.log), nil
+	}
+	return nil, fmt.Errorf("no simulator %q; there are %s and %s", l.opts.Simulator, SimulatorOwn, SimulatorStock)
+}
+
 // takeInstance finds a number no other lab on the machine uses. The name is in
 // the abstract namespace, so it is free again when its owner is dead.
 func (l *Lab) takeInstance() error {
@@ -34,6 +49,15 @@ func (l *Lab) takeInstance() error {
 		}
 	}
 	return fmt.Errorf("all %d instances are taken on this machine; stop one with fabriclab down", maxInstances)
+}
+
+// reachable are the hosts of the fabric that are more than an adapter: the
+// first ones of the plan.
+func (l *Lab) reachable() []Node {
+	if n := l.opts.Reachable; n > 0 && n < len(l.topo.Hosts) {
+		return l.topo.Hosts[:n]
+	}
+	return l.topo.Hosts
 }
 
 func (l *Lab) makeHosts() error {
@@ -59,7 +83,8 @@ func (l *Lab) makeHosts() error {
 		return err
 	}
 	sms := l.pickSMs()
-	for i, n := range l.topo.Hosts {
+	nodes := l.reachable()
+	for i, n := range nodes {
 		ip := func(k int) string { return fmt.Sprintf("127.%d.%d.%d", 77+2*l.instance+k, i/250, i%250+1) }
 		if n.GUID == 0 {
 			n.GUID = guids[n.Name] - 1
@@ -72,7 +97,7 @@ func (l *Lab) makeHosts() error {
 		if k, ok := sms[i]; ok {
 			h.Role, h.smPriority = roleSM, 14-k
 		}
-		if left := len(l.topo.Hosts) - i; !l.opts.PlainHosts && len(l.topo.Hosts) > 3 {
+		if left := len(nodes) - i; !l.opts.PlainHosts && len(nodes) > 3 {
 			switch left {
 			case 2:
 				h.Shell = "/bin/bash"
@@ -107,9 +132,10 @@ func (l *Lab) makeHosts() error {
 // is how much less than the highest priority it gets.
 func (l *Lab) pickSMs() map[int]int {
 	sms := map[int]int{0: 0}
-	second := min(1, len(l.topo.Hosts)-1)
-	for i, n := range l.topo.Hosts {
-		if n.Leaf != l.topo.Hosts[0].Leaf {
+	nodes := l.reachable()
+	second := min(1, len(nodes)-1)
+	for i, n := range nodes {
+		if n.Leaf != nodes[0].Leaf {
 			second = i
 			break
 		}
@@ -170,6 +196,9 @@ func (l *Lab) waitMaster(ctx context.Context) error {
 
 // followPorts keeps /sys/class/infiniband of every host as the fabric is.
 func (l *Lab) followPorts() {
+	if _, own := l.fabric.(hostPlugger); own {
+		return
+	}
 	for {
 		select {
 		case <-l.ctx.Done():
@@ -183,6 +212,9 @@ func (l *Lab) followPorts() {
 }
 
 func (l *Lab) refreshSysfs() error {
+	if _, own := l.fabric.(hostPlugger); own {
+		return nil // that simulator keeps them itself
+	}
 	ports, err := l.fabric.Ports()
 	if err != nil {
 		return err

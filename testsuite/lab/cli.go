@@ -73,8 +73,10 @@ func (p Program) dispatch(ctx context.Context, args []string) error {
 	case "up":
 		fs.IntVar(&o.Hosts, "hosts", 16, "`number` of hosts of a generated fat tree")
 		fs.StringVar(&o.FabricFile, "fabric", "", "ibsim or ibnetdiscover `file` instead of a generated fabric")
+		fs.IntVar(&o.Reachable, "reachable", 0, "`number` of hosts with an SSH server; the others are on the fabric only (0: all)")
 		odd := fs.Bool("odd", true, "odd shells and Dropbear on the last two hosts")
 		fs.StringVar(&o.User, "user", "root", "`user` of the inventory: root or ops")
+		fs.StringVar(&o.Simulator, "simulator", SimulatorOwn, "fabricsim, or ibsim for the packaged `simulator`")
 		fs.BoolVar(&detach, "detach", false, "return when the lab is up and leave it running")
 		fs.StringVar(&slack, "slack", "", "`address` on which the Slack emulator listens")
 		if err := p.parse(fs, args[1:]); err != nil {

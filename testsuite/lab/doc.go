@@ -21,19 +21,15 @@
 // (spawn.go): all of it ends, and all mounts vanish, with the process that
 // called Start, even by kill -9.
 //
-// The fabric is the stock ibsim behind a relay (relay.go). Another simulator
-// takes its place by implementing Fabric.
+// The fabric is package fabricsim, which runs inside the process that called
+// Start. Each host has its own /dev/infiniband and /sys/class/infiniband from
+// it, and the packaged tools find them through a small preloaded library. The
+// stock ibsim behind a relay (relay.go) can be chosen instead; any other
+// simulator takes their place by implementing Fabric.
 //
-// # What was measured about opensm on the stock simulator
+// # What was measured
 //
-// Alone, ibsim lets an SM hang: it has no time-outs, so an SM waits for ever
-// for a peer that died; it spins on a client that does not read; it throws
-// TrapRepress away, and after a hand-over the new master, which sent the trap
-// “SM priority changed”, waits for it and never sweeps again. The relay gives
-// time-outs (800 ms, opensm's 200 ms and three retries), reads at once, and
-// carries TrapRepress. No answer is made up.
-//
-// With that, and sminfo_polling_timeout 1000, polling_retry_number 2,
+// With opensm 3.3.23, sminfo_polling_timeout 1000, polling_retry_number 2,
 // priorities 14 and 13 (two cores, Debian 12, opensm 3.3.23):
 //
 //   - 16 hosts up, all ports Active: under 2 s; 16 ibstat at once over SSH: 1.3 s
@@ -41,15 +37,10 @@
 //   - old master started, MASTER again and the other STANDBY: 0.4–1.2 s, rarely 4.6 s
 //   - opensmd restart on the master, MASTER again: 0.8–1.3 s, rarely 4.5 s
 //
-// # HANDOVERCOUNT
-//
 // # What it cannot show
 //
-// The stock library names the adapter ibsim0 of type “simulator”, firmware 1,
-// and ibstat's rate of a 4X HDR link reads 104 instead of 200; every link
-// “could be 12X”; SA answers of more than one packet are cut (saquery -N);
-// there is one adapter with one port per host. At most eight tools run at a
-// time; more wait for a seat, up to 30 s, and then fail with “connect failed”.
-// Hosts share the kernel: uptime, load and modules are the machine's. Their
-// root could leave its namespaces; a lab is no place for hostile code.
+// There is no data on the fabric: no IPoIB, no verbs, no RDMA. Every adapter
+// sits in the same PCI slot of the same model. Hosts share the kernel: uptime,
+// load and modules are the machine's. Their root could leave its namespaces; a
+// lab is no place for hostile code.
 package lab

@@ -26,6 +26,13 @@ type Fabric interface {
 	Ports() ([]PortState, error)
 }
 
+// hostPlugger is a Fabric that gives a host its device files and its part of
+// sysfs itself and keeps them up to date: in dir it makes dev, infiniband and
+// infiniband_mad. It is called on the lab's thread.
+type hostPlugger interface {
+	PlugHost(host, dir string) error
+}
+
 // PortState is what a port's own registers say.
 type PortState struct {
 	Node  string // name as in the topology, "leaf01"

@@ -36,7 +36,7 @@ func faults() []fault {
 			return f(l, ctx, h)
 		}
 	}
-	return []fault{
+	return append([]fault{
 		{"cable-pull", "NODE[PORT]", (*Lab).cablePull, (*Lab).cablePlug},
 		{"counters", "NODE[PORT] COUNTER=VALUE", (*Lab).setCounters, (*Lab).clearCounters},
 		{"reboot", "HOST", host((*Lab).reboot), host((*Lab).up)},
@@ -50,7 +50,7 @@ func faults() []fault {
 		{"sm-kill", "HOST", host((*Lab).smKill), host((*Lab).smStart)},
 		{"sm-dies", "HOST", host((*Lab).smDies), host((*Lab).smLives)},
 		{"two-masters", "", (*Lab).twoMasters, (*Lab).oneMaster},
-	}
+	}, fabricFaults()...)
 }
 
 // FaultUsage lists the faults, one a line.
@@ -128,7 +128,7 @@ func (l *Lab) cablePlug(_ context.Context, args []string) (string, error) {
 	return fmt.Sprintf("%s[%d] is plugged in", node, port), l.fabric.Relink(node, port)
 }
 
-var counterWord = regexp.MustCompile(`^([A-Za-z0-9]+\.[A-Za-z0-9]+)=(\d+)$`)
+var counterWord = regexp.MustCompile(`^((?:[A-Za-z0-9]+\.)?[A-Za-z0-9]+)=(\d+)$`)
 
 func (l *Lab) setCounters(_ context.Context, args []string) (string, error) {
 	node, port, err := portOf(args)

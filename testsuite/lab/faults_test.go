@@ -30,7 +30,7 @@ func TestCablePull(t *testing.T) {
 		t.Errorf("node006 does not notice:\n%s", out)
 	}
 	eventually(t, 5*time.Second, "sysfs says down", func() bool {
-		return strings.HasPrefix(mustSSH(t, l, "node006", "cat /sys/class/infiniband/ibsim0/ports/1/state"), "1: DOWN")
+		return strings.HasPrefix(mustSSH(t, l, "node006", "cat /sys/class/infiniband/mlx5_0/ports/1/state"), "1: DOWN")
 	})
 	must(t)(l.Fault(context.Background(), "cable-plug", "node006[1]"))
 	eventually(t, 20*time.Second, "link active again", func() bool { return strings.Contains(link(), "Active/  LinkUp") })

@@ -93,8 +93,18 @@ func (l *Lab) writeHost(h *Host) error {
 	if h.Role == roleSM {
 		l.writeSM(t, h)
 	}
-	t.keep(writeSysfs(t.path("ib"), h.node, l.fabric.Device(), PortState{}))
-	t.file("ib/infiniband_mad/abi_version", 0o444, "5\n")
+	t.keep(writeSlot(t.path("ib"), l.fabric.Device(), pciSlot(0)))
+	if own, ok := l.fabric.(hostPlugger); ok {
+		for i := range h.node.More {
+			t.keep(writeSlot(t.path("ib"), deviceName(i+1), pciSlot(i+1)))
+		}
+		if t.err == nil {
+			t.keep(own.PlugHost(h.Name, t.path("ib")))
+		}
+	} else {
+		t.keep(writeSysfs(t.path("ib"), h.node, l.fabric.Device(), PortState{}))
+		t.file("ib/infiniband_mad/abi_version", 0o444, "5\n")
+	}
 	if t.err != nil {
 		return fmt.Errorf("laying out %s: %w", h.Name, t.err)
 	}
@@ -192,7 +202,7 @@ func convertKey(from, to string) error {
 
 func (l *Lab) writeTools(t *tree, h *Host) {
 	usr := "sys/upper/usr/"
-	for _, d := range []string{"lib/fabriclab/sbin", "lib/fabriclab/bin"} {
+	for _, d := range []string{"lib/fabriclab/sbin", "lib/fabriclab/bin", "lib/fabriclab/readings"} {
 		t.mkdir(usr+d, 0o755)
 	}
 	for _, sm := range []bool{false, true} {
@@ -207,13 +217,18 @@ func (l *Lab) writeTools(t *tree, h *Host) {
 		}
 		t.file(usr+"lib/fabriclab/"+name, 0o644, env.String())
 	}
+	if own, ok := l.fabric.(*simFabric); ok {
+		library, err := os.ReadFile(own.library)
+		t.keep(err)
+		t.file("sys/upper"+simLibrary, 0o755, string(library))
+	}
 	for _, tool := range fabricTools {
 		t.file(usr+"sbin/"+tool, 0o755, string(emul("ibtool")))
 	}
 	t.file(usr+"sbin/opensm", 0o755, string(emul("opensm")))
-	t.file(usr+"bin/ofed_info", 0o755, string(emul("ofed_info")))
-	t.file(usr+"bin/ibdev2netdev", 0o755, string(emul("ibdev2netdev")))
-	t.file(usr+"bin/lspci", 0o755, string(emul("lspci")))
+	for _, name := range []string{"ofed_info", "ibdev2netdev", "lspci", "mlxlink", "mget_temp"} {
+		t.file(usr+"bin/"+name, 0o755, string(emul(name)))
+	}
 	for _, name := range []string{"reboot", "poweroff", "halt", "shutdown"} {
 		t.file(usr+"sbin/"+name, 0o755, string(emul("reboot")))
 	}

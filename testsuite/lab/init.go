@@ -95,6 +95,13 @@ func makeRoot(spec hostSpec) error {
 	}
 	mount("tmpfs", in("dev"), "tmpfs", unix.MS_NOSUID, "mode=0755,size=64k")
 	errs = append(errs, makeDevices(root))
+	if _, err := os.Stat(state("ib/dev")); err == nil {
+		errs = append(errs, os.Mkdir(in("dev/infiniband"), 0o755))
+		bind(state("ib/dev"), in("dev/infiniband"))
+	}
+	if _, err := os.Stat(state("ib/readings")); err == nil {
+		bind(state("ib/readings"), in("usr/lib/fabriclab/readings"))
+	}
 	mount("tmpfs", in("run"), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755,size=8m")
 	mount("tmpfs", in("tmp"), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=64m")
 	for _, d := range []string{"root", "home", "opt", "srv"} {

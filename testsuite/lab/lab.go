@@ -17,12 +17,20 @@ import (
 type Options struct {
 	Hosts      int    // 0 means 16; ignored with FabricFile
 	FabricFile string // ibsim or ibnetdiscover file; empty means a fat tree
+	Reachable  int    // how many of the fabric's hosts get an SSH server; 0 means all
 	Dir        string // where inventory, keys and state go; created; required
 	PlainHosts bool   // no odd login shells and no Dropbear on the last two hosts
 	User       string // user of the inventory, "root" (default) or "ops"
+	Simulator  string // SimulatorOwn (default) or SimulatorStock
 	Companions []Companion
 	Log        func(format string, args ...any) // nil means silence
 }
+
+// The simulators a lab can be built on.
+const (
+	SimulatorOwn   = "fabricsim"
+	SimulatorStock = "ibsim" // Debian package ibsim-utils
+)
 
 // Companion is a service that lives and dies with the lab, such as a Slack
 // emulator. Its address is recorded in lab.json under its name.
@@ -68,7 +76,7 @@ func Missing() string {
 	}
 	need := map[string]string{
 		"dropbear-bin": "dropbear", "faketime": "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
-		"ibsim-utils": umad2sim, "infiniband-diags": "ibstat", "openssh-server": "/usr/sbin/sshd",
+		"gcc": "gcc", "linux-libc-dev": "/usr/include/rdma/ib_user_mad.h", "infiniband-diags": "ibstat", "openssh-server": "/usr/sbin/sshd",
 		"opensm": "/usr/sbin/opensm", "pciutils": "lspci", "sudo": "sudo", "tcsh": "tcsh",
 	}
 	var missing []string
@@ -137,7 +145,9 @@ func (l *Lab) start(ctx context.Context) error {
 	if l.thread, err = newThread(filepath.Join(l.Dir, "hosts"), 4<<30); err != nil {
 		return err
 	}
-	l.fabric = newIbsim(l.topo, fmt.Sprintf("fabriclab%d", l.instance), filepath.Join(l.Dir, "log"), l.thread.start, l.log)
+	if l.fabric, err = l.newFabric(); err != nil {
+		return err
+	}
 	l.log("starting a simulated fabric")
 	if err := l.fabric.Start(ctx); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -162,7 +164,7 @@ func TestEveryHostIsItself(t *testing.T) {
 func TestOpsMayUseSudo(t *testing.T) {
 	l := needLab(t)
 	out, err := sshTo(l, "node003", "ops", "id -un; sudo -n id -un; sudo -n ibstat -l")
-	if want := "ops\nroot\nibsim0\n"; err != nil || out != want {
+	if want := "ops\nroot\nmlx5_0\n"; err != nil || out != want {
 		t.Errorf("got %q, %v, want %q", out, err, want)
 	}
 }
@@ -193,9 +195,9 @@ func TestToolsAnswer(t *testing.T) {
 		{"saquery -s", "IsSM"},
 		{"smpquery -D nodedesc 0", "node003 HCA-1"},
 		{"perfquery", "PortXmitData"},
-		{"ibqueryerrors", "Summary"},
+		{"ibqueryerrors; true", "Summary"},
 		{"ibstatus", "4: ACTIVE"},
-		{"ibdev2netdev", "ibsim0 port 1 ==> ib0 (Up)"},
+		{"ibdev2netdev", "mlx5_0 port 1 ==> ib0 (Up)"},
 		{"ofed_info -s", "MLNX_OFED_LINUX-"},
 		{"lspci -D -nn -d 15b3:", "0000:81:00.0 Infiniband controller [0207]: Mellanox Technologies MT28908 Family [ConnectX-6] [15b3:101b]"},
 		{"lspci -vv -d 15b3:", "LnkSta:\tSpeed 16GT/s, Width x16"},
@@ -259,16 +261,17 @@ func processesOf(t *testing.T, dir, instance string) int {
 	envs, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, f := range envs {
 		env, _ := os.ReadFile(f)
-		if strings.Contains(string(env), dir+"/hosts/") || strings.Contains(string(env), "IBSIM_SOCKNAME=fabriclab"+instance+"-") {
+		if strings.Contains(string(env), dir+"/hosts/") || strings.Contains(string(env), "FABRICLAB=fabriclab"+instance+"\x00") {
 			n++
 		}
 	}
 	return n
 }
 
-// TestToolsTakeTurns fills all seats of the simulator with servers that stay,
-// and sees a ninth tool wait until one of them is killed.
-func TestToolsTakeTurns(t *testing.T) {
+// TestManyServers leaves more servers running than the stock simulator had
+// seats, stops some of them in the middle of their work, and sees all other
+// tools go on.
+func TestManyServers(t *testing.T) {
 	l := needLab(t)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -279,32 +282,84 @@ func TestToolsTakeTurns(t *testing.T) {
 			h.Run(ctx, "pkill", "-KILL", "ibping") // only its own processes are in a host's sight
 		}
 	}()
-	for i := range toolSeats {
-		h := l.Hosts[i%len(l.Hosts)]
+	for i := range 5 * len(l.Hosts) {
+		h, vendor := l.Hosts[i%len(l.Hosts)], 0x1405+i/len(l.Hosts) // one server per vendor id
 		servers.Add(1)
-		go func() { defer servers.Done(); h.Run(ctx, "timeout", "40", "ibping", "-S") }()
+		go func() { defer servers.Done(); h.Run(ctx, "timeout", "40", "ibping", "-S", "-o", fmt.Sprint(vendor)) }()
 	}
-	eventually(t, 10*time.Second, "all seats taken", func() bool {
-		f, ok := l.fabric.(*ibsim)
-		return ok && len(f.relay.tools) == toolSeats
-	})
-	done := make(chan error, 1)
-	go func() {
-		out, err := sshTo(l, "node003", "root", "sminfo")
-		if err == nil && !strings.Contains(out, "SMINFO_MASTER") {
-			err = errors.New(out)
+	eventually(t, 20*time.Second, "five servers on every host", func() bool {
+		for _, h := range l.Hosts {
+			if out, _ := h.Run(ctx, "pgrep", "-c", "-x", "ibping"); strings.TrimSpace(out) != "5" {
+				return false
+			}
 		}
-		done <- err
-	}()
-	select {
-	case err := <-done:
-		t.Fatalf("a ninth tool did not wait: %v", err)
-	case <-time.After(2 * time.Second):
-	}
-	if _, err := l.Hosts[0].Run(ctx, "pkill", "-KILL", "ibping"); err != nil {
+		return true
+	})
+	if _, err := l.Hosts[0].Run(ctx, "pkill", "-STOP", "ibping"); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-done; err != nil {
-		t.Errorf("the tool that waited: %v", err)
+	if out := mustSSH(t, l, "node003", "sminfo"); !strings.Contains(out, "SMINFO_MASTER") {
+		t.Errorf("sminfo: %s", out)
+	}
+}
+
+// TestSameTextAsStock builds the same fabric on both simulators and lets the
+// tools that work on both print the same. It has one host and so one subnet
+// manager: of two, chance decides which is first and gives the LIDs.
+func TestSameTextAsStock(t *testing.T) {
+	needLab(t)
+	if _, err := os.Stat(umad2sim); err != nil {
+		t.Skip("needs Debian package ibsim-utils")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	volatile := regexp.MustCompile(`(?m)activity count \d+|^# Topology file.*|^(PartCap|Revision):.*`) // the last two are those of different models
+	tools := []string{"ibnetdiscover", "ibhosts", "ibswitches", "sminfo", "smpquery nodeinfo 1", "smpquery nodedesc 1", "smpquery -D nodedesc 0,1",
+		"ibtracert 1 2", "ibroute -G 0xb8599f0300f00000", "ibaddr"}
+	topo, err := FatTree(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	topo.Hosts = topo.Hosts[:1]
+	for i := range topo.Switches {
+		n := &topo.Switches[i]
+		n.Links = slices.DeleteFunc(n.Links, func(l Link) bool { return strings.HasPrefix(l.RemoteID, "H-") && l.RemoteID != topo.Hosts[0].ID })
+	}
+	var net bytes.Buffer
+	file := filepath.Join(t.TempDir(), "one-host.net")
+	if err := errors.Join(topo.WriteNet(&net), os.WriteFile(file, net.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	said := map[string][]string{}
+	for _, simulator := range []string{SimulatorStock, SimulatorOwn} {
+		l, err := Start(ctx, Options{FabricFile: file, Dir: t.TempDir(), Simulator: simulator})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Stop()
+		if simulator == SimulatorStock {
+			if _, err := l.Fault(ctx, "mad-hang", "leaf01"); err == nil {
+				t.Error("the stock simulator made a fault it does not know")
+			}
+		}
+		for _, tool := range tools {
+			out, err := l.Hosts[0].Run(ctx, strings.Fields(tool)...)
+			if err != nil {
+				t.Errorf("%s on %s: %v", tool, simulator, err)
+			}
+			said[tool] = append(said[tool], volatile.ReplaceAllString(out, ""))
+		}
+		if err := l.Stop(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, tool := range tools {
+		if s := said[tool]; s[0] != s[1] {
+			t.Errorf("%s prints on the stock simulator\n%s\nand on our own\n%s", tool, s[0], s[1])
+		}
+	}
+	if l, err := Start(ctx, Options{Hosts: 2, Dir: t.TempDir(), Simulator: "other"}); err == nil {
+		l.Stop()
+		t.Error("a lab on an unknown simulator")
 	}
 }

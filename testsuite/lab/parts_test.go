@@ -144,7 +144,7 @@ func TestOverrideConf(t *testing.T) {
 }
 
 func TestEmulatorsAreThere(t *testing.T) {
-	for _, name := range []string{"ibtool", "opensm", "opensmd", "ofed_info", "ibdev2netdev", "lspci", "reboot"} {
+	for _, name := range []string{"ibtool", "opensm", "opensmd", "ofed_info", "ibdev2netdev", "lspci", "reboot", "mlxlink", "mget_temp"} {
 		if !bytes.HasPrefix(emul(name), []byte("#!/bin/sh\n")) {
 			t.Errorf("no emulator %s", name)
 		}

@@ -11,11 +11,13 @@ import (
 
 // Where a generated adapter sits in a host, as lspci and sysfs agree on.
 const (
-	pciSlot     = "0000:81:00.0"
 	boardID     = "MT_0000000223"
 	partNumber  = "MCX653105A-HDAT"
 	sysfsFWVers = "20.43.1014"
 )
+
+// pciSlot is where the i-th adapter of a host sits.
+func pciSlot(i int) string { return fmt.Sprintf("0000:%02x:00.0", 0x81+0x10*i) }
 
 // writeSysfs writes or refreshes the adapter's directory under
 // /sys/class/infiniband, with the port's state as the fabric has it. Files are
@@ -34,17 +36,35 @@ func writeSysfs(dir string, n Node, device string, p PortState) error {
 	}
 	guid := func(g uint64) string { return gid(0, g)[20:] }
 	files := map[string]string{
-		base + "/node_guid":                 guid(n.GUID),
-		base + "/sys_image_guid":            guid(n.GUID),
-		base + "/node_desc":                 n.Name + " HCA-1",
-		base + "/node_type":                 "1: CA",
-		base + "/fw_ver":                    sysfsFWVers,
-		base + "/hw_rev":                    "0",
-		base + "/hca_type":                  "MT4123",
-		base + "/board_id":                  boardID,
+		base + "/node_guid":      guid(n.GUID),
+		base + "/sys_image_guid": guid(n.GUID),
+		base + "/node_desc":      n.Name + " HCA-1",
+		base + "/node_type":      "1: CA",
+		base + "/fw_ver":         sysfsFWVers,
+		base + "/hw_rev":         "0",
+		base + "/hca_type":       "MT4123",
+		base + "/board_id":       boardID,
+		port + "/state":          state,
+		port + "/phys_state":     phys,
+		port + "/link_layer":     "InfiniBand",
+		port + "/lid":            fmt.Sprintf("0x%x", p.LID),
+		port + "/sm_lid":         fmt.Sprintf("0x%x", p.SMLID),
+		port + "/lid_mask_count": fmt.Sprint(p.LMC),
+		port + "/sm_sl":          "0",
+		port + "/rate":           sysfsRate(p),
+		port + "/gids/0":         gid(0xfe80000000000000, portGUID(n)),
+		port + "/pkeys/0":        "0xffff",
+	}
+	return writeFiles(files)
+}
+
+// writeSlot writes what sysfs says of the PCI slot the adapter sits in.
+func writeSlot(dir, device, slot string) error {
+	base := filepath.Join(dir, "infiniband", device)
+	return writeFiles(map[string]string{
 		base + "/device/vendor":             "0x15b3",
 		base + "/device/device":             "0x101b",
-		base + "/device/slot":               pciSlot,
+		base + "/device/slot":               slot,
 		base + "/device/part":               partNumber,
 		base + "/device/numa_node":          "0",
 		base + "/device/local_cpulist":      "0-1",
@@ -52,17 +72,11 @@ func writeSysfs(dir string, n Node, device string, p PortState) error {
 		base + "/device/max_link_speed":     "16.0 GT/s PCIe",
 		base + "/device/current_link_width": "16",
 		base + "/device/max_link_width":     "16",
-		port + "/state":                     state,
-		port + "/phys_state":                phys,
-		port + "/link_layer":                "InfiniBand",
-		port + "/lid":                       fmt.Sprintf("0x%x", p.LID),
-		port + "/sm_lid":                    fmt.Sprintf("0x%x", p.SMLID),
-		port + "/lid_mask_count":            fmt.Sprint(p.LMC),
-		port + "/sm_sl":                     "0",
-		port + "/rate":                      sysfsRate(p),
-		port + "/gids/0":                    gid(0xfe80000000000000, portGUID(n)),
-		port + "/pkeys/0":                   "0xffff",
-	}
+	})
+}
+
+// writeFiles writes the files that do not hold their text yet.
+func writeFiles(files map[string]string) error {
 	var errs []error
 	for path, text := range files {
 		if old, err := os.ReadFile(path); err == nil && string(old) == text+"\n" {
@@ -111,10 +125,10 @@ func sysfsRate(p PortState) string {
 	return "10 Gb/sec (4X SDR)"
 }
 
-// pciDump is one adapter's configuration space as `lspci -xxx` would print it
+// pciDump is the configuration space of a host's adapters as `lspci -xxx` prints it
 // and `lspci -F` reads it: header, and a PCI Express capability with a link of
 // 16 GT/s x16 that is also trained so (PCI Express Base Specification, 7.5.3).
-func pciDump(Node) string {
+func pciDump(n Node) string {
 	c := make([]byte, 256)
 	put := func(at int, b ...byte) { copy(c[at:], b) }
 	put(0x00, 0xb3, 0x15, 0x1b, 0x10) // vendor, device: ConnectX-6
@@ -126,13 +140,16 @@ func pciDump(Node) string {
 	put(0x6c, 0x04, 0x01, 0x40, 0x00) // link capabilities: 16 GT/s, x16
 	put(0x72, 0x04, 0x01)             // link status: 16 GT/s, x16
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s Infiniband controller: Mellanox Technologies MT28908 Family [ConnectX-6]\n", pciSlot)
-	for i := 0; i < len(c); i += 16 {
-		fmt.Fprintf(&b, "%02x:", i)
-		for _, v := range c[i : i+16] {
-			fmt.Fprintf(&b, " %02x", v)
+	for k := range 1 + len(n.More) {
+		fmt.Fprintf(&b, "%s Infiniband controller: Mellanox Technologies MT28908 Family [ConnectX-6]\n", pciSlot(k))
+		for i := 0; i < len(c); i += 16 {
+			fmt.Fprintf(&b, "%02x:", i)
+			for _, v := range c[i : i+16] {
+				fmt.Fprintf(&b, " %02x", v)
+			}
+			b.WriteByte('\n')
 		}
 		b.WriteByte('\n')
 	}
-	return b.String() + "\n"
+	return b.String()
 }

@@ -26,6 +26,7 @@ type Node struct {
 	Ports int
 	Links []Link
 	Leaf  string // hosts: the switch on port 1
+	More  []Node // hosts: further adapters in the same host
 }
 
 // Link is one cable as seen from the node that lists it.
@@ -130,7 +131,9 @@ var (
 )
 
 // ReadNet reads a net file: ibnetdiscover's output or ibsim's shorter form.
-// Host names are the first word of the node description, or the node id.
+// Host names are the first word of the node description, or the node id;
+// adapters with the same first word are in one host. The reduction engine
+// inside a switch, an adapter on the wire, is no host.
 func ReadNet(r io.Reader) (Topology, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -141,6 +144,7 @@ func ReadNet(r io.Reader) (Topology, error) {
 	var guid uint64
 	names := map[string]string{}
 	taken := map[string]bool{}
+	hostOf, more := map[string]*Node{}, map[*Node][]*Node{}
 	var nodes []*Node
 	kinds := map[*Node]string{}
 	sc := bufio.NewScanner(bytes.NewReader(text))
@@ -151,11 +155,23 @@ func ReadNet(r io.Reader) (Topology, error) {
 		} else if m := nodeLine.FindStringSubmatch(line); m != nil {
 			ports, _ := strconv.Atoi(m[2])
 			cur = &Node{ID: m[3], Name: m[3], GUID: guid, Ports: ports}
-			if f := strings.Fields(m[4]); len(f) > 0 && hostNameOK(f[0]) && !taken[f[0]] {
-				cur.Name = f[0]
-			}
 			guid = 0
+			if strings.Contains(m[4], "Aggregation Node") {
+				continue
+			}
+			if f := strings.Fields(m[4]); len(f) > 0 && hostNameOK(f[0]) {
+				if first := hostOf[f[0]]; first != nil && m[1] != "Switch" {
+					more[first] = append(more[first], cur)
+					continue
+				}
+				if !taken[f[0]] {
+					cur.Name = f[0]
+				}
+			}
 			taken[cur.Name] = true
+			if m[1] != "Switch" {
+				hostOf[cur.Name] = cur
+			}
 			names[cur.ID] = cur.Name
 			nodes = append(nodes, cur)
 			kinds[cur] = m[1]
@@ -178,6 +194,9 @@ func ReadNet(r io.Reader) (Topology, error) {
 		}
 		if len(n.Links) > 0 {
 			n.Leaf = names[n.Links[0].RemoteID]
+		}
+		for _, m := range more[n] {
+			n.More = append(n.More, *m)
 		}
 		if !hostNameOK(n.Name) {
 			return t, fmt.Errorf("reading net file: adapter %q has no name a host could bear; describe it as # \"NAME HCA-1\"", n.ID)
