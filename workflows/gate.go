@@ -205,11 +205,9 @@ func (r *Run) openGate(ctx workflow.Context, plan activities.Plan, need int, wai
 	}
 	switch {
 	case r.gate.denied != nil:
-		r.setState(ctx, activities.Denied, "")
 		return &deniedError{*r.gate.denied}
 	case !decided:
 		r.audit(ctx, activities.AuditEntry{Event: "expired", Hash: plan.Hash})
-		r.setState(ctx, activities.Expired, "")
 		return &expiredError{open.Expires}
 	}
 	r.notify(ctx, activities.Notice{Key: "decided-" + open.ID, Kind: "decided"})
