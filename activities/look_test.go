@@ -65,6 +65,7 @@ func TestFindVantageDoesNotWaitForTheDead(t *testing.T) {
 		want string
 	}{
 		{"later_one_dead", []string{"node003"}, "node001"},
+		{"first_one_dead", []string{"node001"}, "node002"},
 		{"all_others_dead", []string{"node002", "node003"}, "node001"},
 	}
 	for _, tt := range tests {

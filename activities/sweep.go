@@ -74,10 +74,11 @@ func (h *Hosts) discover(ctx context.Context, from Vantage) (*fabric.Topology, [
 	if err != nil {
 		return nil, nil, "", err
 	}
+	text := res.Stdout
 	if h.Clean != nil {
-		res.Stdout = h.Clean(res.Stdout)
+		text = h.Clean(text)
 	}
-	topo, err := parse.IBNetDiscover(bytes.NewReader(res.Stdout))
+	topo, err := parse.IBNetDiscover(bytes.NewReader(text))
 	if err != nil || len(topo.Nodes) == 0 {
 		return nil, nil, "", final("ibnetdiscover from %s found no fabric: %s", from, lastLines(append(res.Stderr, res.Stdout...), 2))
 	}
@@ -88,7 +89,7 @@ func (h *Hosts) discover(ctx context.Context, from Vantage) (*fabric.Topology, [
 	if res.Truncated {
 		said = "the output was longer than the worker keeps"
 	}
-	return topo, res.Stdout, said, nil
+	return topo, text, said, nil
 }
 
 // LIDInput names two sweeps to compare.

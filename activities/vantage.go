@@ -47,6 +47,9 @@ const (
 	// unreachable; vantageWidth is how many are asked at once.
 	vantageTries = 48
 	vantageWidth = 8
+	// vantageStart is the head start of a host before the next one is asked
+	// too: a living one answers within it, a dead one delays no more than it.
+	vantageStart = 500 * time.Millisecond
 	// ibstatWithin bounds ibstat, which reads sysfs and answers in
 	// milliseconds on a healthy host.
 	ibstatWithin = 30 * time.Second
@@ -65,21 +68,35 @@ func (h *Hosts) FindVantage(ctx context.Context, in VantageInput) (Vantage, erro
 	}
 	var second *Vantage
 	var reasons []string
-	for tried := range slices.Chunk(candidates, vantageWidth) {
-		for i, answer := range h.askPorts(ctx, tried) {
-			select {
-			case a := <-answer:
-				switch {
-				case a.v == nil:
-					reasons = append(reasons, tried[i]+": "+a.why)
-				case a.v.State == fabric.PortActive:
-					return *a.v, nil
-				case second == nil:
-					second = a.v
-				}
-			case <-ctx.Done():
-				return Vantage{}, ctx.Err()
+	answers := make(chan portAnswer, len(candidates))
+	asked, open := 0, 0
+	ask := func() {
+		if asked < len(candidates) && open < vantageWidth {
+			host := candidates[asked]
+			asked, open = asked+1, open+1
+			go func() {
+				v, why := h.portOf(ctx, host)
+				answers <- portAnswer{v, host + ": " + why}
+			}()
+		}
+	}
+	for ask(); open > 0; {
+		select {
+		case a := <-answers:
+			open--
+			switch {
+			case a.v == nil:
+				reasons = append(reasons, a.why)
+			case a.v.State == fabric.PortActive:
+				return *a.v, nil
+			case second == nil:
+				second = a.v
 			}
+			ask()
+		case <-h.clock().After(vantageStart):
+			ask()
+		case <-ctx.Done():
+			return Vantage{}, ctx.Err()
 		}
 	}
 	if second != nil {
@@ -94,21 +111,6 @@ func (h *Hosts) FindVantage(ctx context.Context, in VantageInput) (Vantage, erro
 type portAnswer struct {
 	v   *Vantage
 	why string
-}
-
-// askPorts asks all hosts at once. Answers are taken in the order of the
-// hosts, and a dead host is waited for only when those before it will not do;
-// the questions that are still open then end with ctx.
-func (h *Hosts) askPorts(ctx context.Context, hosts []string) []chan portAnswer {
-	answers := make([]chan portAnswer, len(hosts))
-	for i, host := range hosts {
-		answers[i] = make(chan portAnswer, 1)
-		go func() {
-			v, why := h.portOf(ctx, host)
-			answers[i] <- portAnswer{v, why}
-		}()
-	}
-	return answers
 }
 
 func (h *Hosts) candidates(in VantageInput) ([]string, error) {

@@ -39,7 +39,7 @@ const slow = 3 * time.Second
 
 // checking says that a command arrived.
 func checking(command, text string) message {
-	return message{Text: string(say("⏳ %s is being looked at …", code(strings.TrimSpace(command+" "+fitPlain(text, 200)))))}
+	return message{Text: string(say("⏳ %s: still checking …", code(strings.TrimSpace(command+" "+fitPlain(text, 200)))))}
 }
 
 // command carries out what a person typed. Whatever is wrong is told to that

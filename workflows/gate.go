@@ -62,10 +62,13 @@ func (r *Run) listen(ctx workflow.Context) error {
 		r.audit(ctx, activities.AuditEntry{Event: "resumed", By: s.By, Reason: s.Reason})
 		return nil
 	}, workflow.UpdateHandlerOptions{Validator: func(ctx workflow.Context, s Steer) error {
+		if err := r.maySteer(ctx, s); err != nil {
+			return err
+		}
 		if r.paused == "" {
 			return refused("NotPaused", "run %s is not paused", r.Req.Run)
 		}
-		return r.maySteer(ctx, s)
+		return nil
 	}}); err != nil {
 		return err
 	}
@@ -202,11 +205,9 @@ func (r *Run) openGate(ctx workflow.Context, plan activities.Plan, need int, wai
 	}
 	switch {
 	case r.gate.denied != nil:
-		r.setState(ctx, activities.Denied, "")
 		return &deniedError{*r.gate.denied}
 	case !decided:
 		r.audit(ctx, activities.AuditEntry{Event: "expired", Hash: plan.Hash})
-		r.setState(ctx, activities.Expired, "")
 		return &expiredError{open.Expires}
 	}
 	r.notify(ctx, activities.Notice{Key: "decided-" + open.ID, Kind: "decided"})

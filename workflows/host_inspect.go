@@ -56,7 +56,7 @@ func hostInspect(ctx workflow.Context, r *Run, in HostInspectInput) (HostInspect
 		return out, err
 	}
 	out.Hosts = len(names)
-	if err := r.Step(ctx, "", fmt.Sprintf("look at %d hosts", len(names)), func() (string, error) {
+	if err := r.Step(ctx, "", "look at "+count(len(names), "host"), func() (string, error) {
 		for batch := range slices.Chunk(names, hostBatch) {
 			var d activities.InspectDone
 			if err := workflow.ExecuteActivity(lookOptions(ctx, 15*time.Minute), hosts.Inspect, batch).Get(ctx, &d); err != nil {
@@ -75,7 +75,7 @@ func hostInspect(ctx workflow.Context, r *Run, in HostInspectInput) (HostInspect
 		return out, err
 	}
 	r.Attach(ctx, files...)
-	out.Summary = fmt.Sprintf("%d hosts: %d cards, %d ports, %d Active", out.Good, out.Cards, out.Ports, out.Active)
+	out.Summary = fmt.Sprintf("%s: %s, %s, %d Active", count(out.Good, "host"), count(out.Cards, "card"), count(out.Ports, "port"), out.Active)
 	if out.Good == 0 && len(out.Silent) > 0 {
 		return out, refuse("none of %d hosts answered: %s: %s", out.Hosts, out.Silent[0].Host, out.Silent[0].Text)
 	}

@@ -101,7 +101,7 @@ func (r *Run) lookAtSMs(ctx workflow.Context) (activities.SMSurvey, []smPair, er
 	var services []activities.SMService
 	err = r.Step(ctx, "", "read service and configuration of each manager", func() (string, error) {
 		err := workflow.ExecuteActivity(lookOptions(ctx, 2*time.Minute), hosts.SMServices, names).Get(ctx, &services)
-		return fmt.Sprintf("%d hosts", len(services)), err
+		return count(len(services), "host"), err
 	})
 	if err != nil {
 		return survey, nil, err

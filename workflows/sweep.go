@@ -23,7 +23,12 @@ func (r *Run) sweep(ctx workflow.Context, from activities.Vantage, why string) (
 	defer release()
 	err = r.Step(ctx, from.Host, why, func() (string, error) {
 		err := workflow.ExecuteActivity(lookOptions(ctx, 18*time.Minute), hosts.Sweep, from).Get(ctx, &s)
-		return fmt.Sprintf("%d adapters, %d switches, %d links; %d ports Active, %d not", s.Counts.CAs, s.Counts.Switches, s.Counts.Links, s.Active, s.Initializing+s.Armed), err
+		return fmt.Sprintf("%s; %s Active, %d not", inventory(s), count(s.Active, "port"), s.Initializing+s.Armed), err
 	})
 	return s, err
+}
+
+// inventory counts what a sweep found.
+func inventory(s activities.FabricState) string {
+	return count(s.Counts.CAs, "adapter") + ", " + count(s.Counts.Switches, "switch") + ", " + count(s.Counts.Links, "link")
 }

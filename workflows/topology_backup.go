@@ -77,7 +77,7 @@ func topologyBackup(ctx workflow.Context, r *Run, in TopologyBackupInput) (Topol
 	var records, conf activities.Records
 	if err := r.Step(ctx, from.Host, "read node, SM and multicast records", func() (string, error) {
 		err := workflow.ExecuteActivity(lookOptions(ctx, 18*time.Minute), hosts.SweepRecords, from).Get(ctx, &records)
-		return fmt.Sprintf("%d texts", len(records.Texts)), err
+		return count(len(records.Texts), "text"), err
 	}); err != nil {
 		return out, err
 	}
@@ -87,7 +87,7 @@ func topologyBackup(ctx workflow.Context, r *Run, in TopologyBackupInput) (Topol
 	}
 	if err := r.Step(ctx, "", "read the subnet managers' configuration", func() (string, error) {
 		err := workflow.ExecuteActivity(lookOptions(ctx, 5*time.Minute), hosts.SMFiles).Get(ctx, &conf)
-		return fmt.Sprintf("%d files, keys withheld", len(conf.Texts)), err
+		return count(len(conf.Texts), "file") + ", keys withheld", err
 	}); err != nil {
 		return out, err
 	}
@@ -120,7 +120,7 @@ func (r *Run) askPorts(ctx workflow.Context, expr fabric.HostExpr, out *Topology
 		return nil, err
 	}
 	out.Asked = len(names)
-	err := r.Step(ctx, "", fmt.Sprintf("ask %d hosts for ibstat", len(names)), func() (string, error) {
+	err := r.Step(ctx, "", "ask "+count(len(names), "host")+" for ibstat", func() (string, error) {
 		for batch := range slices.Chunk(names, hostBatch) {
 			var p activities.HostPorts
 			if err := workflow.ExecuteActivity(lookOptions(ctx, 10*time.Minute), hosts.AskHostPorts, batch).Get(ctx, &p); err != nil {
@@ -142,8 +142,7 @@ func (r *Run) askPorts(ctx workflow.Context, expr fabric.HostExpr, out *Topology
 const exceptionsMost = 20
 
 func (out *TopologyBackupResult) sum() {
-	c := out.Fabric.Counts
-	out.Summary = fmt.Sprintf("%d adapters, %d switches, %d links stored", c.CAs, c.Switches, c.Links)
+	out.Summary = inventory(out.Fabric) + " stored"
 	switch {
 	case out.Delta.Since == "":
 		out.Summary += "; this is the first backup"
@@ -154,7 +153,7 @@ func (out *TopologyBackupResult) sum() {
 		out.Findings = append(out.Findings, activities.Finding{Severity: activities.Unknown, Text: "the discovery is partial: " + out.Fabric.Trouble})
 	}
 	if n := out.Fabric.Initializing + out.Fabric.Armed; n > 0 {
-		out.Findings = append(out.Findings, activities.Finding{Severity: activities.Fail, Text: fmt.Sprintf("%d ports are up but not Active", n), Action: "sm status"})
+		out.Findings = append(out.Findings, activities.Finding{Severity: activities.Fail, Text: count(n, "port") + " up but not Active", Action: "sm status"})
 	}
 	for _, m := range out.Missing {
 		out.Findings = append(out.Findings, activities.Finding{Severity: activities.Warn, Text: "not stored: " + m})

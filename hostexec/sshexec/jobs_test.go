@@ -67,6 +67,13 @@ func TestJobRunsOnceAndIsFollowed(t *testing.T) {
 					for i := range 10 {
 						all.Go(func() {
 							st, err := []*Pool{p, other}[i%2].rawJob(ctx, user, lease, "wf-1.burn", "flash", shell)
+							// What callers do: a start is safe to repeat after any error.
+							for range 3 {
+								if hostexec.OutcomeOf(err) != hostexec.Lost {
+									break
+								}
+								st, err = []*Pool{p, other}[i%2].rawJob(ctx, user, lease, "wf-1.burn", "flash", shell)
+							}
 							if err != nil || st.State != hostexec.Running {
 								t.Errorf("start: %v %+v", err, st)
 								return

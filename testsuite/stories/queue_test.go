@@ -1,6 +1,7 @@
 package stories
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -17,10 +18,15 @@ func TestSecondChangeWaitsForTheFirst(t *testing.T) {
 	s.shows(first.ID, "restart the standby")
 	s.typed(stage.UserA, "runs pause "+first.ID, "pauses")
 	s.shows(first.ID, "*paused*")
+	s.Cleanup(func() {
+		if s.Failed() { // a paused run would hold up every later story
+			_, _ = s.Type(context.WithoutCancel(s.ctx), stage.UserA, stage.Channel, "runs cancel "+first.ID)
+		}
+	})
 	between := s.starts()
 	second := s.ask("sm restart -hosts " + standby)
 	s.approve(second)
-	s.shows(second.ID, standby+" is busy by run "+first.ID+" (sm restart)")
+	s.shows(second.ID, " is busy by run "+first.ID+" (sm restart)")
 	s.crash()
 	s.shows(second.ID, "is busy by run "+first.ID)
 	time.Sleep(3 * time.Second)

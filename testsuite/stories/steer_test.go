@@ -29,7 +29,7 @@ func TestFreezeStopsChangesOnly(t *testing.T) {
 	s.whole("sm restart -hosts "+standby, "failed", "the site is frozen", "operator-a froze it", "beam time until Friday")
 	s.whole("sm status", "done", "is master")
 	s.started(before, 0, 0)
-	s.typed(stage.UserA, "unfreeze", "changes are allowed again")
+	s.typed(stage.UserA, "unfreeze", "Changes are allowed again")
 	thawed = true
 	r := s.ask("sm restart -hosts " + standby)
 	s.approve(r)
