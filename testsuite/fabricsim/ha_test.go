@@ -14,7 +14,7 @@ import (
 	"github.com/fabricbot/fabricbot/fabric/fabrictest"
 )
 
-var handovers = flag.Int("handovers", 24, "how many hand-overs TestHandovers makes")
+var handovers = flag.Int("handovers", 12, "how many hand-overs TestHandovers makes")
 
 // manager is a host with a subnet manager that can be ended and started.
 type manager struct {

@@ -3,6 +3,7 @@ package fabricsim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -168,6 +169,9 @@ func (p *Plug) Close() error {
 		for _, c := range clients {
 			c.conn.Close()
 		}
+		p.mu.Lock() // whoever still writes the tree ends first, and nobody begins
+		p.newest = math.MaxUint64
+		p.mu.Unlock()
 	})
 	return nil
 }

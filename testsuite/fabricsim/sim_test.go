@@ -80,6 +80,7 @@ func plugHost(t testing.TB, f *Fabric, nodes ...string) *host {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { p.Close() }) // before its directory goes
 	return &host{t: t, dir: dir, plug: p, lib: lib}
 }
 

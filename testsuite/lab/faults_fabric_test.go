@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -69,6 +70,17 @@ func TestFabricFaults(t *testing.T) {
 		if _, err := l.Fault(ctx, words...); err == nil {
 			t.Errorf("fault %v was made", words)
 		}
+	}
+}
+
+// TestIBDiagnet runs the old diagnostic suite on a host.
+func TestIBDiagnet(t *testing.T) {
+	l := needLab(t)
+	if _, err := os.Stat("/usr/bin/ibdiagnet"); err != nil {
+		t.Skip("needs Debian package ibutils")
+	}
+	if out := mustSSH(t, l, "node003", "ibdiagnet -o /tmp/ibdiagnet"); !strings.Contains(out, "(4 Switches & 8 CA-s) discovered") || !strings.Contains(out, "No bad Guids were found") {
+		t.Errorf("ibdiagnet:\n%s", out)
 	}
 }
 

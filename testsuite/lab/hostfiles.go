@@ -225,6 +225,9 @@ func (l *Lab) writeTools(t *tree, h *Host) {
 	for _, tool := range fabricTools {
 		t.file(usr+"sbin/"+tool, 0o755, string(emul("ibtool")))
 	}
+	if _, err := os.Stat("/usr/bin/ibis"); err == nil { // what ibdiagnet of ibutils runs in
+		t.file(usr+"bin/ibis", 0o755, string(emul("ibtool")))
+	}
 	t.file(usr+"sbin/opensm", 0o755, string(emul("opensm")))
 	for _, name := range []string{"ofed_info", "ibdev2netdev", "lspci", "mlxlink", "mget_temp"} {
 		t.file(usr+"bin/"+name, 0o755, string(emul(name)))
