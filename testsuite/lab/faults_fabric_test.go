@@ -51,9 +51,12 @@ func TestFabricFaults(t *testing.T) {
 			eventually(t, 40*time.Second, "healed", allUp(l))
 		})
 	}
-	must(t)(l.Fault(ctx, "node-reboot", "spine01", "300"))
-	eventually(t, 5*time.Second, "spine01 away", func() bool { return !allUp(l)() })
-	eventually(t, 40*time.Second, "spine01 back", allUp(l))
+	sees := func(switchName string) func() bool {
+		return func() bool { return strings.Contains(mustSSH(t, l, "node003", "ibswitches"), switchName) }
+	}
+	must(t)(l.Fault(ctx, "node-reboot", "spine01", "4000"))
+	eventually(t, 4*time.Second, "spine01 away", func() bool { return !sees("spine01")() })
+	eventually(t, 40*time.Second, "spine01 back", func() bool { return allUp(l)() && sees("spine01")() })
 	must(t)(l.Fault(ctx, "lid-lost", "node005"))
 	if out := mustSSH(t, l, "node005", "ibstat"); !strings.Contains(out, "Base lid: 0") {
 		t.Errorf("node005 has a LID:\n%s", out)
@@ -65,6 +68,9 @@ func TestFabricFaults(t *testing.T) {
 		t.Errorf("node005 shows its own GUID:\n%s", out)
 	}
 	must(t)(l.Heal(ctx, "clone-guid", "node005"))
+	eventually(t, 40*time.Second, "node005 itself again", func() bool {
+		return allUp(l)() && strings.Contains(mustSSH(t, l, "node005", "ibstat"), "Node GUID: 0xb8599f0300100040")
+	})
 	for _, words := range [][]string{{"flap", "node001[1]"}, {"degrade", "node001[1]", "3xQDR"}, {"mad-drop", "leaf01", "x"}, {"power-off"}, {"miscable", "leaf01[1]", "leaf01"},
 		{"counting", "leaf01[1]", "Nothing=1"}, {"reading", "leaf01[1]", "=1"}, {"mad-delay", "nowhere", "1"}} {
 		if _, err := l.Fault(ctx, words...); err == nil {
