@@ -76,11 +76,11 @@ func (s *story) typedIn(user, channel, command string, words ...string) string {
 	return answer
 }
 
-// has demands words in a text.
+// has demands words in a text, at the beginning of a sentence or within.
 func (s *story) has(what, text string, words ...string) {
 	s.Helper()
 	for _, w := range words {
-		if !strings.Contains(text, w) {
+		if !strings.Contains(strings.ToLower(text), strings.ToLower(w)) {
 			s.Errorf("%s lacks %q: %s", what, w, text)
 		}
 	}
