@@ -15,7 +15,8 @@ build: ## build the programs into bin/
 	@mkdir -p bin && go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 	@cd embedded && go build -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/...
 
-demo: setup build ## bring up a simulated fabric and run it from a channel; TOUR=1 plays every operation and ends
+demo: build ## bring up a simulated fabric and run it from a channel; TOUR=1 plays every operation and ends
+	@sh testsuite/make/setup.sh testsuite/lab/packages.txt
 	@bin/fabriclab demo $(if $(TOUR),-tour)
 
 test: setup build ## run every test of both modules
