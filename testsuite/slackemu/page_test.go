@@ -55,10 +55,18 @@ func browser(t *testing.T) context.Context {
 
 type step = chromedp.Action[chromedp.Void]
 
+// run does what a person does. The page may draw a list anew between finding a
+// button and pressing it; whoever sees the new button presses that one.
 func run(t *testing.T, ctx context.Context, what string, actions ...step) {
 	t.Helper()
-	if err := chromedp.Do(ctx, actions...); err != nil {
-		t.Fatalf("%s: %v", what, err)
+	for i, a := range actions {
+		err := chromedp.Do(ctx, a)
+		for try := 0; err != nil && try < 10 && strings.Contains(err.Error(), "Could not find node"); try++ {
+			err = chromedp.Do(ctx, a)
+		}
+		if err != nil {
+			t.Fatalf("%s, step %d: %v", what, i+1, err)
+		}
 	}
 }
 
@@ -145,20 +153,6 @@ func furnish(t *testing.T, s *Server, api *slack.Client) {
 	must(err)
 }
 
-// press clicks what a person sees there now: the page may draw a list anew
-// between finding a button and clicking it, and the old one is then gone.
-func press(selector string, opts ...chromedp.QueryOption) chromedp.Action {
-	return chromedp.ActionFunc(func(ctx context.Context) error {
-		var err error
-		for range 10 {
-			if err = chromedp.Click(selector, opts...).Do(ctx); err == nil || !strings.Contains(err.Error(), "Could not find node") {
-				return err
-			}
-		}
-		return err
-	})
-}
-
 func TestPageInABrowser(t *testing.T) {
 	ctx := browser(t)
 	s := start(t, Options{})
@@ -185,22 +179,22 @@ func TestPageInABrowser(t *testing.T) {
 		chromedp.WaitVisible(item+`//div[contains(@class,"only")]//*[contains(text(),"got sm status")]`))
 	picture(t, ctx, "2-ephemeral")
 
-	run(t, ctx, "open the thread", press(`//button[contains(.,"2 replies")]`), chromedp.WaitVisible(`#replies img[alt="errors rise to 140 at node041"]`))
+	run(t, ctx, "open the thread", chromedp.Click(`//button[contains(.,"2 replies")]`), chromedp.WaitVisible(`#replies img[alt="errors rise to 140 at node041"]`))
 	picture(t, ctx, "3-thread")
 
 	run(t, ctx, "act as another user", chromedp.SetValue("#actas", "U07OPERB"),
 		script(`document.getElementById("actas").dispatchEvent(new Event("change"))`),
 		chromedp.WaitNotPresent(`//div[contains(@class,"only")]`))
-	run(t, ctx, "press deny", press(`#list button[data-action="deny"]`), chromedp.WaitVisible(`.dialog[role="dialog"] input`),
+	run(t, ctx, "press deny", chromedp.Click(`#list button[data-action="deny"]`), chromedp.WaitVisible(`.dialog[role="dialog"] input`),
 		chromedp.SendKeys(`.dialog input`, "bad"))
 	picture(t, ctx, "4-modal")
-	run(t, ctx, "see the app's complaint", press(`.dialog .btn.primary`), chromedp.WaitVisible(`.dialog .error`))
+	run(t, ctx, "see the app's complaint", chromedp.Click(`.dialog .btn.primary`), chromedp.WaitVisible(`.dialog .error`))
 	picture(t, ctx, "5-modal-error")
-	run(t, ctx, "submit", chromedp.SendKeys(`.dialog input`, " weather"), press(`.dialog .btn.primary`), chromedp.WaitNotPresent(`.dialog`))
+	run(t, ctx, "submit", chromedp.SendKeys(`.dialog input`, " weather"), chromedp.Click(`.dialog .btn.primary`), chromedp.WaitNotPresent(`.dialog`))
 
-	run(t, ctx, "press approve", press(`#list button[data-action="approve"]`), chromedp.WaitVisible(`.dialog[role="alertdialog"]`))
+	run(t, ctx, "press approve", chromedp.Click(`#list button[data-action="approve"]`), chromedp.WaitVisible(`.dialog[role="alertdialog"]`))
 	picture(t, ctx, "6-confirm")
-	run(t, ctx, "agree", press(`.dialog .btn.primary`), chromedp.WaitVisible(item+`//*[contains(text(),"approved by")]`))
+	run(t, ctx, "agree", chromedp.Click(`.dialog .btn.primary`), chromedp.WaitVisible(item+`//*[contains(text(),"approved by")]`))
 	picture(t, ctx, "7-approved")
 
 	all := askReason()
@@ -223,17 +217,17 @@ func TestPageInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(code(err))
 	}
-	run(t, ctx, "submit an incomplete modal", chromedp.WaitVisible(`#in-name`), chromedp.SendKeys(`#in-name`, "ib-leaf-07"), press(`.dialog .btn.primary`),
+	run(t, ctx, "submit an incomplete modal", chromedp.WaitVisible(`#in-name`), chromedp.SendKeys(`#in-name`, "ib-leaf-07"), chromedp.Click(`.dialog .btn.primary`),
 		chromedp.WaitVisible(`//div[contains(@class,"error")]`))
 	picture(t, ctx, "9-inputs")
-	run(t, ctx, "complete it", press(`//input[@type="radio"]`), chromedp.SetValue(`#in-who`, "U07VIEWER"),
-		script(`document.getElementById("in-who").dispatchEvent(new Event("change"))`), press(`.dialog .btn.primary`), chromedp.WaitNotPresent(`.dialog`))
+	run(t, ctx, "complete it", chromedp.Click(`//input[@type="radio"]`), chromedp.SetValue(`#in-who`, "U07VIEWER"),
+		script(`document.getElementById("in-who").dispatchEvent(new Event("change"))`), chromedp.Click(`.dialog .btn.primary`), chromedp.WaitNotPresent(`.dialog`))
 	s.mu.Lock()
 	if st, _ := held(s.ws.views[v.ID], "name", "name"); st["value"] != "ib-leaf-07" {
 		t.Errorf("typed text = %v", st)
 	}
 	s.mu.Unlock()
-	run(t, ctx, "open the home tab", press(`#apps button`), chromedp.WaitVisible(`.home hr`))
+	run(t, ctx, "open the home tab", chromedp.Click(`#apps button`), chromedp.WaitVisible(`.home hr`))
 	if !slices.ContainsFunc(s.Messages("fabric-ops"), func(m Message) bool { return strings.Contains(m.Text, "approved by <@U07OPERB>") }) {
 		t.Errorf("no approval in %+v", s.Messages("fabric-ops"))
 	}
